@@ -1,0 +1,86 @@
+import type { Readable } from 'node:stream';
+import type { ArtifactPlace, ContentEncoding, DeliveryWay } from '../domain/nouns.ts';
+
+/**
+ * Stores what was received, byte for byte, for ever.
+ *
+ * An upload becomes visible only when it is complete. Until `commit` returns, nothing under its
+ * name can be read, listed or found after a crash; when it has returned, the bytes and their
+ * metadata survive a loss of power. Everything that can refuse a delivery is therefore decided
+ * before `commit`, and `abort` leaves nothing behind.
+ */
+export interface ArtifactStore {
+  readonly kind: 'files' | 's3';
+
+  /** Makes what the store needs (directory, bucket); safe to repeat. Throws when it is away. */
+  prepare(): Promise<void>;
+
+  /** Begins an upload of exactly `length` bytes. `object` must never have been used before. */
+  begin(object: string, length: number, meta: ArtifactMeta): Upload;
+
+  /**
+   * Reads a byte range. Absent objects and short ranges throw `ArtifactMissing`; a store that is
+   * away throws `StoreAway`. Errors arrive on the stream or as the rejection.
+   */
+  read(place: ArtifactPlace): Promise<Readable>;
+
+  /** The metadata written with the object; null when the object is absent. */
+  meta(object: string): Promise<ArtifactMeta | null>;
+
+  /** Removes an object and its metadata; an absent one is fine. */
+  remove(object: string): Promise<void>;
+
+  /** Every committed object, in any order. `storedAt` is by the store's clock. */
+  list(): AsyncIterable<{ object: string; bytes: number; storedAt: number }>;
+
+  /** Resolves when the store answers; throws `StoreAway` otherwise. For health checks. */
+  ping(): Promise<void>;
+
+  close(): Promise<void>;
+}
+
+/** One body on its way in. One caller; `write` calls do not overlap with `commit`. */
+export interface Upload {
+  /**
+   * Sends the next bytes, in order. Resolves when the store's side has taken them: from then on
+   * the caller may reuse the memory, not before. Several writes may be under way; how many bytes
+   * are ahead is the caller's to bound. Rejects with `StoreAway`; the upload is then lost.
+   */
+  write(bytes: Uint8Array): Promise<void>;
+
+  /**
+   * Completes the upload: all `length` bytes were written and `sha256` (32 bytes) is their hash,
+   * which the store verifies where it can. Resolves once durable and visible. When it rejects,
+   * the object may or may not exist; its name must not be used again.
+   */
+  commit(sha256: Buffer): Promise<void>;
+
+  /** Gives the upload up. Never throws; safe at any time, also after a failed write. */
+  abort(): Promise<void>;
+}
+
+/** Written with each object, so that a lost catalog can be brought up to the store again. */
+export interface ArtifactMeta {
+  readonly artifactId: string;
+  readonly sourceId: string;
+  readonly sandbox: boolean;
+  readonly idempotencyKey: string;
+  readonly shapeVersion: number;
+  readonly delivery: DeliveryWay;
+  readonly mediaType: string;
+  readonly encoding: ContentEncoding;
+  /** Milliseconds since 1970. */
+  readonly receivedAt: number;
+}
+
+/** The store cannot be reached, is full or refuses for a reason of its own: try again later. */
+export class StoreAway extends Error {
+  override readonly name = 'StoreAway';
+  readonly code = 'store_away';
+}
+
+/** The object or the byte range is not there: a broken promise, to be alarmed. */
+export class ArtifactMissing extends Error {
+  override readonly name = 'ArtifactMissing';
+  readonly code = 'artifact_missing';
+}

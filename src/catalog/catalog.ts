@@ -1,0 +1,236 @@
+import type {
+  AccessKey,
+  ArtifactPlace,
+  Company,
+  ContentEncoding,
+  Counts,
+  Delivery,
+  DeliveryStatus,
+  DeliveryWay,
+  DocumentFormat,
+  Field,
+  Metric,
+  Rejection,
+  Scope,
+  ShapeVersion,
+  Source,
+} from '../domain/nouns.ts';
+
+/**
+ * The catalog decides: which deliveries exist, under which keys, in which order, in which state.
+ *
+ * Every method that changes something has made it durable when it resolves. None blocks the event
+ * loop on a disk. Ids are uuids as text; times are milliseconds since 1970 and come in as
+ * arguments. Absence is `null`. A catalog that cannot be reached throws `CatalogAway`; what a
+ * caller may have got wrong throws `CatalogRefusal`.
+ */
+export interface Catalog {
+  readonly directory: Directory;
+  readonly lookup: Lookup;
+  readonly ledger: Ledger;
+  readonly queue: Queue;
+  readonly deliveries: Deliveries;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Companies, metrics, sources, shape versions and keys, as the operator declares them. */
+export interface Directory {
+  createCompany(company: Company, now: number): Promise<void>;
+  company(companyId: string): Promise<Company | null>;
+  /**
+   * Declares a metric. The same key again with the same labels may change name and unit; with
+   * other labels it is refused (`metric_labels_differ`). Unknown company: `company_not_found`.
+   */
+  declareMetric(companyId: string, metric: Metric, now: number): Promise<void>;
+  /** In the order of their declaration. */
+  metrics(companyId: string): Promise<Metric[]>;
+  createSource(source: NewSource, now: number): Promise<Source>;
+  /** Saves the next shape version; unknown source: `source_not_found`. */
+  saveSource(sourceId: string, save: SourceSave, now: number): Promise<Source>;
+  source(sourceId: string): Promise<Source | null>;
+  createKey(key: NewKey, now: number): Promise<AccessKey>;
+  /** Unknown key: `key_not_found`. Revoking again keeps the first time. */
+  revokeKey(keyId: string, now: number): Promise<AccessKey>;
+  /** In the order of their creation. */
+  keys(sourceId: string): Promise<AccessKey[]>;
+}
+
+export interface NewSource {
+  readonly sourceId: string;
+  readonly companyId: string;
+  readonly name: string;
+  readonly delivery: DeliveryWay;
+  readonly format: DocumentFormat;
+  readonly fields: readonly Field[];
+  readonly savedBy: string;
+}
+
+/** What is absent stays as it is in the current version. */
+export interface SourceSave {
+  readonly name?: string;
+  readonly delivery?: DeliveryWay;
+  readonly format?: DocumentFormat;
+  readonly fields?: readonly Field[];
+  readonly savedBy: string;
+}
+
+export interface NewKey {
+  readonly keyId: string;
+  readonly sourceId: string;
+  /** SHA-256 of the whole key text. */
+  readonly hash: Buffer;
+  /** Null: a key of the time before scopes, which is `write`. */
+  readonly scope: Scope | null;
+  readonly sandbox: boolean;
+  readonly expiresAt: number;
+}
+
+/** Hot reads, one or two for each request: microseconds, never stale by more than a commit. */
+export interface Lookup {
+  /** Whatever the key's state is: expired and revoked keys come too. */
+  key(hash: Buffer): Promise<KeyHolder | null>;
+  shape(sourceId: string, version: number): Promise<ShapeVersion | null>;
+  /** What is already known of a delivery, before its bytes are made durable. */
+  known(probe: Probe): Promise<KnownDelivery | null>;
+}
+
+export interface KeyHolder {
+  readonly key: AccessKey;
+  readonly source: Source;
+  readonly company: Company;
+}
+
+export interface Probe {
+  readonly sourceId: string;
+  readonly sandbox: boolean;
+  readonly idempotencyKey: string;
+  readonly sha256: Buffer;
+}
+
+/** `key`: the idempotency key is taken. `body`: only the same bytes are, under other keys. */
+export interface KnownDelivery {
+  readonly by: 'key' | 'body';
+  readonly receipt: StoredReceipt;
+  /** By key only: the bytes differ from the first ones. */
+  readonly bodyDiffers: boolean;
+}
+
+export interface StoredReceipt {
+  readonly artifactId: string;
+  readonly shapeVersion: number;
+  readonly sandbox: boolean;
+}
+
+/** Gives receipts. Calls are gathered into groups, each one durable transaction. */
+export interface Ledger {
+  /**
+   * Claims key, body hash, sequence and receipt in one transaction (DECISIONS 5). The bytes at
+   * `place` must be durable. `stored`: this call's delivery exists now. `replayed`: key or body
+   * was known or won the race; the caller removes its object and answers the receipt. A body
+   * known under other keys gains this key as another name. A known key with other bytes is
+   * counted as a conflict of that delivery.
+   */
+  record(claim: Claim): Promise<Verdict>;
+  /** For what `Lookup.known` found: adds the key's name, or counts the conflict. Durable too. */
+  replay(probe: Probe, now: number): Promise<KnownDelivery | null>;
+}
+
+export interface Claim extends Probe {
+  readonly artifactId: string;
+  readonly shapeVersion: number;
+  readonly delivery: DeliveryWay;
+  readonly mediaType: string;
+  readonly encoding: ContentEncoding;
+  readonly bytes: number;
+  readonly receivedAt: number;
+  readonly place: ArtifactPlace;
+}
+
+export type Verdict =
+  | { readonly outcome: 'stored'; readonly receipt: StoredReceipt; readonly sequence: number }
+  | { readonly outcome: 'replayed'; readonly known: KnownDelivery };
+
+/**
+ * The parse queue: `queued` → claimed under a lease (`parsing`) → `complete`, `release` or a lease
+ * that runs out. A lease that was lost changes nothing any more.
+ */
+export interface Queue {
+  /**
+   * Takes deliveries that wait, or whose lease ran out, in accepted order: at most `limit`, and
+   * no more than `bytesMax` of bodies unless the first alone is larger.
+   */
+  claim(want: { limit: number; bytesMax: number; leaseMs: number; now: number }): Promise<Job[]>;
+  /** Puts the leases of those that are still being worked on further out. */
+  extend(leases: readonly Lease[], until: number): Promise<void>;
+  /**
+   * Final states; rows and rejections are durable and readable already. Returns the artifact ids
+   * that took effect: a lost lease or an older generation is left out.
+   */
+  complete(outcomes: readonly Outcome[], now: number): Promise<string[]>;
+  /** An infrastructure failure: back to `queued`, not before `notBefore`. Never counts. */
+  release(leases: readonly Lease[], notBefore: number): Promise<void>;
+  /**
+   * The parser crashed or overran its deadline on this delivery: counted. Back to `queued`, or,
+   * the third time, `rejected` with `parser_crashed`.
+   */
+  crashed(lease: Lease, now: number): Promise<DeliveryStatus>;
+  /** How many wait or are being parsed, and when the oldest of them was received. */
+  backlog(): Promise<{ deliveries: number; oldestReceivedAt: number | null }>;
+}
+
+export interface Lease {
+  readonly artifactId: string;
+  readonly token: string;
+}
+
+export interface Job extends Lease {
+  readonly delivery: Delivery;
+  readonly shape: ShapeVersion;
+  readonly company: Company;
+  /**
+   * Metrics in effect for this parse. Later declarations do not count for it, so that a rebuild
+   * from the same basis gives the same samples.
+   */
+  readonly metrics: readonly Metric[];
+  /** How often it was released or its lease ran out; for the growing wait. */
+  readonly failures: number;
+}
+
+export interface Outcome extends Lease {
+  readonly status: 'parsed' | 'rejected';
+  readonly counts: Counts;
+  readonly refusal: Rejection | null;
+  readonly undeclaredFields: readonly string[];
+  readonly parserVersion: number;
+}
+
+export interface Deliveries {
+  byArtifact(artifactId: string): Promise<Delivery | null>;
+  /** Newest accepted first; `before` is a sequence, exclusive. */
+  list(sourceId: string, page: { limit: number; before?: number }): Promise<Delivery[]>;
+  /** All names of a delivery, first one first. */
+  idempotencyKeys(artifactId: string): Promise<string[]>;
+  /** How often a known key came with other bytes. */
+  conflicts(artifactId: string): Promise<number>;
+  /** Whether an object is referenced by any delivery. */
+  referenced(objects: readonly string[]): Promise<Set<string>>;
+}
+
+/** The catalog cannot be reached or is full: try again later. */
+export class CatalogAway extends Error {
+  override readonly name = 'CatalogAway';
+  readonly code = 'catalog_away';
+}
+
+/** What was asked cannot be: `code` says why in one word, `message` in one sentence. */
+export class CatalogRefusal extends Error {
+  override readonly name = 'CatalogRefusal';
+  readonly code: string;
+  readonly field: string | undefined;
+  constructor(code: string, message: string, field?: string) {
+    super(message);
+    this.code = code;
+    this.field = field;
+  }
+}

@@ -1,0 +1,47 @@
+import { assert } from '../std/assert.ts';
+
+/**
+ * Every limit of weir, with its unit in its name. The first block is the contract's
+ * (specification, "Limits"; DECISIONS 1–7), the second is ours to tune.
+ */
+export const limits = {
+  deliveryBytesMax: 8_388_608,
+  idempotencyKeyCharsMax: 200,
+  deliveryIdCharsMax: 200,
+  windowDaysMax: 731,
+  samplesPerAnswerMax: 5_000,
+  signatureToleranceSeconds: 300,
+  keyLifetimeDays: 365,
+  valueDigitsMax: 76,
+  labelCharsMax: 1_024,
+  metricKeyCharsMax: 63,
+  rejectionsShownMax: 100,
+  parserCrashesMax: 3,
+  oldSecretHours: 24,
+
+  /** Bytes of bodies held in memory at once, over all requests; beyond it senders are paused. */
+  bodyBytesHeldMax: 64 * 1024 * 1024,
+  /** Bytes of one upload that may wait for the object store before its sender is paused. */
+  uploadBytesAheadMax: 512 * 1024,
+  /** A JSON push above this is checked off the event loop. */
+  jsonInlineBytesMax: 64 * 1024,
+  /** A sender that is silent for so long is cut off. */
+  senderSilenceMs: 20_000,
+  /** How much of a refused chunked body is read and thrown away before the socket is closed. */
+  discardBytesMax: 64 * 1024 * 1024,
+  /** Receipts that share one catalog transaction at most. */
+  ledgerGroupMax: 500,
+  /** Deliveries and bytes that the parse loop holds leases on at once. */
+  parseClaimMax: 1_000,
+  parseClaimBytesMax: 64 * 1024 * 1024,
+  parseLeaseMs: 60_000,
+  parseDeadlineMs: 120_000,
+  /** An insert leaves when it has so many rows or bytes, or its oldest row is so old. */
+  insertRowsMax: 100_000,
+  insertBytesMax: 32 * 1024 * 1024,
+  insertWaitMs: 200,
+} as const;
+
+assert(limits.jsonInlineBytesMax < limits.deliveryBytesMax, 'inline check is for small bodies');
+assert(limits.bodyBytesHeldMax >= 2 * limits.deliveryBytesMax, 'the budget holds two whole bodies');
+assert(limits.parseDeadlineMs > limits.insertWaitMs, 'a parse outlives the wait for its insert');

@@ -1,0 +1,70 @@
+import type { Rejection } from '../domain/nouns.ts';
+
+/**
+ * Holds what parsing derived: the samples of each source, and the rejections of each delivery.
+ * All of it can be dropped and made again from artifacts and catalog.
+ *
+ * Exactly-once is a property of the data: each row carries (sequence, generation, record) as its
+ * version, so inserting it again is harmless. A store that cannot be reached throws `SamplesAway`.
+ */
+export interface SampleStore {
+  /** Brings the schema up to date; safe to repeat and to race. */
+  prepare(): Promise<void>;
+
+  /**
+   * Inserts encoded rows (`domain/sample-row.ts`, `domain/rejection-row.ts`), of any number of
+   * deliveries. Resolves when all of them are durable and readable; a failure may have inserted
+   * some, and the whole call is then repeated.
+   */
+  insert(rows: EncodedRows): Promise<void>;
+
+  /**
+   * The newest samples of a window, superseded ones left out, as bytes: the text of a JSON array
+   * of Sample objects (specification, "Sample"), at most `limit` of them.
+   * Order: period_start descending, metric, labels (canonical JSON as UTF-8 bytes), sandbox.
+   */
+  window(query: WindowQuery): Promise<WindowAnswer>;
+
+  /** Rejections of one delivery's generation, by record, then in the order they were found. */
+  rejections(query: RejectionsQuery): Promise<Rejection[]>;
+
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface EncodedRows {
+  readonly samples: readonly Uint8Array[];
+  readonly rejections: readonly Uint8Array[];
+}
+
+export interface WindowQuery {
+  readonly sourceId: string;
+  /** First day, inclusive; days since 1970-01-01, may be negative. */
+  readonly fromDay: number;
+  /** The day after the last. */
+  readonly toDay: number;
+  /** Absent: production and sandbox both. */
+  readonly sandbox?: boolean;
+  readonly limit: number;
+}
+
+export interface WindowAnswer {
+  readonly json: Buffer;
+  readonly count: number;
+  /** The window holds more than `limit`. */
+  readonly truncated: boolean;
+}
+
+export interface RejectionsQuery {
+  readonly artifactId: string;
+  readonly generation: number;
+  readonly limit: number;
+  /** How many to pass over. */
+  readonly offset?: number;
+}
+
+/** ClickHouse cannot be reached: try again later. */
+export class SamplesAway extends Error {
+  override readonly name = 'SamplesAway';
+  readonly code = 'samples_away';
+}
