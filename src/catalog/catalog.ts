@@ -91,6 +91,8 @@ export interface Lookup {
   /** Whatever the key's state is: expired and revoked keys come too. */
   key(hash: Buffer): Promise<KeyHolder | null>;
   shape(sourceId: string, version: number): Promise<ShapeVersion | null>;
+  /** Whether an idempotency key is taken, before the body has come. */
+  keyIsKnown(name: Pick<Probe, 'sourceId' | 'sandbox' | 'idempotencyKey'>): Promise<boolean>;
   /** What is already known of a delivery, before its bytes are made durable. */
   known(probe: Probe): Promise<KnownDelivery | null>;
 }

@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import { limits } from '../domain/limits.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { assert } from '../std/assert.ts';
+import { type Block, copyChunk } from './buffer-pool.ts';
+import { watchSender } from './sender-watch.ts';
+
+export interface BodyEnd {
+  readonly bytes: number;
+  /** Of the body as received. */
+  readonly sha256: Buffer;
+}
+
+/** The sender went away, or stayed silent past its deadline: nobody is there to be answered. */
+export class SenderGone extends Error {
+  override readonly name = 'SenderGone';
+}
+
+/** The body is longer than a delivery may be. */
+export class BodyTooLong extends Error {
+  override readonly name = 'BodyTooLong';
+  /** The sender still had more when we stopped reading: the connection cannot go on. */
+  readonly unfinished: boolean;
+  constructor(unfinished: boolean) {
+    super('the body is longer than a delivery may be');
+    this.unfinished = unfinished;
+  }
+}
+
+type Sink = (bytes: Buffer) => Promise<void>;
+
+/**
+ * The body of one request, hashed and counted as it arrives.
+ *
+ * States: `waiting` (no reader yet: what arrives with the head is kept, the sender then paused) →
+ * `reading` (chunks go to the sink; the sender is paused while more than `uploadBytesAheadMax`
+ * wait for it) → `ended` or `failed` (sender gone, too long, abandoned, or the sink failed). A body
+ * that is too long goes through `discarding` first: many clients read no answer before they have
+ * sent everything, so the rest is read and thrown away, up to a bound.
+ *
+ * Must be made within the request handler: uWebSockets.js drops chunks that nobody asked for.
+ */
+export class Body {
+  readonly #exchange: Exchange;
+  readonly #hash = createHash('sha256');
+  #state: 'waiting' | 'reading' | 'ended' | 'failed' | 'discarding' = 'waiting';
+  #bytes = 0;
+  #complete = false;
+  #kept: Block[] = [];
+  #bytesAhead = 0;
+  #paused = false;
+  #sink: Sink | null = null;
+  #settle: { resolve: (end: BodyEnd) => void; reject: (error: unknown) => void } | null = null;
+  #failure: unknown = null;
+  #unwatch: () => void;
+  /** When the last byte came; the watch reads it. */
+  lastByteAt = Date.now();
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+    this.#unwatch = watchSender(this);
+    exchange.onGone(() => this.#fail(new SenderGone('the sender closed the connection')));
+    exchange.res.onData((chunk, isLast) => this.#take(chunk, isLast));
+  }
+
+  /** True while we wait for the sender, not the sender for us. */
+  get awaitsSender(): boolean {
+    return !this.#paused && !this.#complete && this.#exchange.open;
+  }
+
+  /** Called by the watch. */
+  cutSilentSender(): void {
+    this.#fail(new SenderGone('the sender was silent for too long'));
+    this.#exchange.cut();
+  }
+
+  /**
+   * Hands the body to `sink`, in order; several calls may be under way at once. The memory of a
+   * chunk is used again when its call resolves.
+   *
+   * @returns when the last byte has arrived and every call has resolved
+   * @throws SenderGone, BodyTooLong, or whatever the sink rejected with
+   */
+  read(sink: Sink): Promise<BodyEnd> {
+    assert(this.#sink === null, 'a body is read once');
+    if (this.#state === 'failed') return Promise.reject(this.#failure);
+    this.#state = 'reading';
+    this.#sink = sink;
+    return new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+      for (const block of this.#kept.splice(0)) this.#hand(block);
+      this.#advance();
+    });
+  }
+
+  /**
+   * Reads the body into one buffer. `bytesExpected` sizes it; more is taken when more comes.
+   *
+   * @throws SenderGone, BodyTooLong
+   */
+  async collect(bytesExpected: number): Promise<BodyEnd & { body: Buffer }> {
+    let body: Buffer = Buffer.alloc(0);
+    let filled = 0;
+    const end = await this.read(async (bytes) => {
+      if (filled === 0 && body.length < bytes.length) {
+        body = Buffer.allocUnsafe(Math.max(bytesExpected, bytes.length));
+      } else if (filled + bytes.length > body.length) {
+        const larger = Buffer.allocUnsafe(Math.max(2 * body.length, filled + bytes.length));
+        larger.set(body.subarray(0, filled));
+        body = larger;
+      }
+      body.set(bytes, filled);
+      filled += bytes.length;
+    });
+    return { ...end, body: body.subarray(0, filled) };
+  }
+
+  /** Gives the body up, as when it is refused: the rest flows past, nothing is kept. */
+  abandon(): void {
+    this.#fail(new SenderGone('the body was given up'));
+  }
+
+  #take(chunk: ArrayBuffer, isLast: boolean): void {
+    if (this.#complete || this.#state === 'failed') return;
+    this.lastByteAt = Date.now();
+    this.#bytes += chunk.byteLength;
+    this.#complete = isLast;
+    if (isLast) this.#unwatch();
+    if (this.#bytes > limits.deliveryBytesMax) {
+      this.#state = 'discarding';
+      this.#kept.splice(0);
+      this.#resume();
+      if (isLast || this.#bytes > limits.discardBytesMax) this.#fail(new BodyTooLong(!isLast));
+      return;
+    }
+    if (chunk.byteLength > 0) {
+      this.#hash.update(new Uint8Array(chunk));
+      const block = copyChunk(chunk);
+      this.#bytesAhead += block.bytes.length;
+      if (this.#sink) this.#hand(block);
+      else this.#kept.push(block);
+    }
+    if (!isLast && (!this.#sink || this.#bytesAhead >= limits.uploadBytesAheadMax)) this.#pause();
+    this.#advance();
+  }
+
+  #hand(block: Block): void {
+    const bytes = block.bytes.length;
+    this.#sink!(block.bytes).then(
+      () => {
+        block.release();
+        this.#bytesAhead -= bytes;
+        this.#advance();
+      },
+      // The block is not used again: a failed write may still be looking at it.
+      (error) => this.#fail(error),
+    );
+  }
+
+  #advance(): void {
+    if (this.#state !== 'reading') return;
+    if (this.#complete && this.#bytesAhead === 0) {
+      this.#state = 'ended';
+      this.#settle?.resolve({ bytes: this.#bytes, sha256: this.#hash.digest() });
+    } else if (this.#bytesAhead < limits.uploadBytesAheadMax) {
+      this.#resume();
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#state === 'ended' || this.#state === 'failed') return;
+    this.#state = 'failed';
+    this.#failure = error;
+    this.#unwatch();
+    for (const block of this.#kept.splice(0)) block.release();
+    this.#resume();
+    this.#settle?.reject(error);
+  }
+
+  #pause(): void {
+    if (this.#paused || !this.#exchange.open) return;
+    this.#paused = true;
+    this.#exchange.res.pause();
+  }
+
+  #resume(): void {
+    if (!this.#paused || !this.#exchange.open) return;
+    this.#paused = false;
+    this.lastByteAt = Date.now();
+    this.#exchange.res.resume();
+  }
+}

@@ -1,0 +1,116 @@
+import type { ArtifactMeta, ArtifactStore } from '../artifacts/artifacts.ts';
+import type {
+  Catalog,
+  Claim,
+  KeyHolder,
+  KnownDelivery,
+  Probe,
+  StoredReceipt,
+} from '../catalog/catalog.ts';
+import type { PushReading } from '../domain/push.ts';
+import { receiptJson } from '../domain/receipt.ts';
+import type { ByteBudget } from '../http/byte-budget.ts';
+import type { Reply } from '../http/exchange.ts';
+import type { Clock } from '../std/clock.ts';
+
+/** What accepting needs of the world. */
+export interface AcceptParts {
+  readonly catalog: Pick<Catalog, 'lookup' | 'ledger'>;
+  readonly artifacts: ArtifactStore;
+  readonly budget: ByteBudget;
+  readonly clock: Clock;
+  /** A new uuid v7. */
+  newArtifactId(now: number): string;
+  /** Reads a large push off the event loop. */
+  readLargePush(body: Buffer, required: readonly string[] | null): Promise<PushReading>;
+  /** A delivery was stored and waits to be parsed. */
+  onStored(): void;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+/** Everything of a delivery that is known before its bytes are. */
+export type DeliveryHead = Omit<ArtifactMeta, 'artifactId'>;
+
+/** The name of a new object: one folder a day, so that no folder grows without end. */
+export function objectName(artifactId: string, receivedAt: number): string {
+  const day = new Date(receivedAt).toISOString().slice(0, 10).replaceAll('-', '/');
+  return `${day}/${artifactId}`;
+}
+
+export function deliveryHead(
+  holder: KeyHolder,
+  about: Pick<DeliveryHead, 'idempotencyKey' | 'shapeVersion' | 'mediaType' | 'encoding'>,
+  now: number,
+): DeliveryHead {
+  return {
+    sourceId: holder.source.sourceId,
+    sandbox: holder.key.sandbox,
+    delivery: holder.source.delivery,
+    receivedAt: now,
+    ...about,
+  };
+}
+
+/**
+ * Gives the receipt for bytes that are durable.
+ *
+ * Ordering: the object is durable (its upload was committed) → one catalog transaction claims key,
+ * hash, sequence and receipt and is durable → the caller answers 202. A crash before the
+ * transaction leaves an object that nothing refers to, never a receipt without bytes.
+ *
+ * Failure: when the transaction's outcome is not known, the object stays: it may be referred to.
+ */
+export async function recordKept(parts: AcceptParts, claim: Claim): Promise<Reply> {
+  const verdict = await parts.catalog.ledger.record(claim);
+  if (verdict.outcome === 'stored') {
+    parts.onStored();
+    return receiptReply(verdict.receipt);
+  }
+  try {
+    await parts.artifacts.remove(claim.place.object);
+  } catch (err) {
+    parts.log.warn({ err, object: claim.place.object }, 'an unreferenced object stays');
+  }
+  return replayReply(verdict.known);
+}
+
+export function claimOf(
+  head: DeliveryHead,
+  artifactId: string,
+  body: { readonly bytes: number; readonly sha256: Buffer },
+): Claim {
+  return {
+    artifactId,
+    sourceId: head.sourceId,
+    sandbox: head.sandbox,
+    idempotencyKey: head.idempotencyKey,
+    sha256: body.sha256,
+    shapeVersion: head.shapeVersion,
+    delivery: head.delivery,
+    mediaType: head.mediaType,
+    encoding: head.encoding,
+    bytes: body.bytes,
+    receivedAt: head.receivedAt,
+    place: { object: objectName(artifactId, head.receivedAt), offset: 0, length: body.bytes },
+  };
+}
+
+function receiptReply(receipt: StoredReceipt): Reply {
+  const headers = { 'Content-Type': 'application/json' };
+  return { status: 202, headers, body: receiptJson(receipt) };
+}
+
+/** Answers a delivery whose key or bytes are known, and records that it came again. */
+export async function replayKnown(parts: AcceptParts, probe: Probe, now: number): Promise<Reply> {
+  const known = await parts.catalog.ledger.replay(probe, now);
+  if (!known) throw new Error('a known delivery is gone');
+  return replayReply(known);
+}
+
+/** The first receipt again, byte for byte (DECISIONS 5). */
+function replayReply(known: KnownDelivery): Reply {
+  const first = receiptReply(known.receipt);
+  const headers: Record<string, string> = { ...first.headers, 'Idempotency-Replayed': 'true' };
+  if (known.bodyDiffers) headers['Idempotency-Body-Differs'] = 'true';
+  return { ...first, headers };
+}

@@ -1,0 +1,26 @@
+/** Access keys (DECISIONS 1; specification, "Access keys"). Pure: random bytes come in. */
+
+export type KeyKind = 'live' | 'test' | 'demo';
+
+/** Random bytes that one key takes: 192 bits. */
+export const keyRandomBytes = 24;
+
+/** @returns the key as it is shown once, `wk_live_…`; only its hash is kept */
+export function formatKey(kind: KeyKind, random: Buffer): string {
+  return `wk_${kind}_${random.toString('base64url')}`;
+}
+
+const bearer = /^[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9_-]{1,200})$/;
+
+/** The key in an `Authorization` header (RFC 6750, section 2.1); null when there is none. */
+export function keyOfHeader(header: string | undefined): string | null {
+  return (header !== undefined && bearer.exec(header)?.[1]) || null;
+}
+
+/** Whether a key opens anything at `now`. The ends of validity are exclusive. */
+export function keyIsLive(
+  key: { readonly expiresAt: number; readonly revokedAt: number | null },
+  now: number,
+): boolean {
+  return now < key.expiresAt && (key.revokedAt === null || now < key.revokedAt);
+}

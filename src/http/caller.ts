@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import type { KeyHolder, Lookup } from '../catalog/catalog.ts';
+import { ApiError } from '../domain/errors.ts';
+import { keyIsLive, keyOfHeader } from '../domain/keys.ts';
+import type { Scope } from '../domain/nouns.ts';
+import type { RequestHead } from './head.ts';
+
+/**
+ * Finds whose key a request carries (specification, "Access keys", 1 and 6). The key is looked up
+ * by its hash, so that a comparison tells nothing about a key by its time.
+ *
+ * @throws ApiError 401 for a missing, unknown, revoked or expired key: one answer for all four
+ */
+export async function callerOf(
+  head: RequestHead,
+  lookup: Pick<Lookup, 'key'>,
+  now: number,
+): Promise<KeyHolder> {
+  const key = keyOfHeader(head.header('Authorization'));
+  const holder = key && (await lookup.key(createHash('sha256').update(key).digest()));
+  if (!holder || !keyIsLive(holder.key, now)) {
+    throw new ApiError(401, 'unauthenticated', 'A valid access key is needed.', {
+      headers: { 'WWW-Authenticate': 'Bearer' },
+    });
+  }
+  return holder;
+}
+
+/** @throws ApiError 403 `insufficient_scope` */
+export function requireScope(holder: KeyHolder, needed: Exclude<Scope, 'read_write'>): void {
+  if (holder.key.scope !== needed && holder.key.scope !== 'read_write') {
+    throw new ApiError(403, 'insufficient_scope', `This key's scope does not allow this call.`);
+  }
+}

@@ -1,0 +1,83 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import { assert } from '../std/assert.ts';
+import type { RequestHead } from './head.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** Closes the connection after the answer. */
+  readonly close?: boolean;
+}
+
+const reasons: Record<number, string> = {
+  200: 'OK',
+  202: 'Accepted',
+  204: 'No Content',
+  304: 'Not Modified',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+};
+
+/**
+ * One request and its answer.
+ *
+ * States: `open` → `answered` (by `reply`) or `gone` (the sender went away). uWebSockets.js
+ * throws when a response is touched after either, so every touch goes through here.
+ */
+export class Exchange {
+  readonly head: RequestHead;
+  readonly res: HttpResponse;
+  #state: 'open' | 'answered' | 'gone' = 'open';
+  #onGone: (() => void)[] = [];
+
+  /** Must be made within the request handler, before anything is awaited. */
+  constructor(res: HttpResponse, head: RequestHead) {
+    this.res = res;
+    this.head = head;
+    res.onAborted(() => {
+      this.#state = 'gone';
+      for (const tell of this.#onGone) tell();
+      this.#onGone = [];
+    });
+  }
+
+  get open(): boolean {
+    return this.#state === 'open';
+  }
+
+  /** Calls `tell` once when the sender goes away before the answer; at once if it is gone. */
+  onGone(tell: () => void): void {
+    if (this.#state === 'gone') tell();
+    else this.#onGone.push(tell);
+  }
+
+  /** Answers; does nothing when the sender is gone. */
+  reply(answer: Reply): void {
+    if (this.#state === 'gone') return;
+    assert(this.#state === 'open', 'an exchange is answered once');
+    this.#state = 'answered';
+    this.#onGone = [];
+    this.res.cork(() => {
+      this.res.writeStatus(`${answer.status} ${reasons[answer.status] ?? 'Status'}`);
+      for (const [name, value] of Object.entries(answer.headers ?? {})) {
+        this.res.writeHeader(name, value);
+      }
+      this.res.end(answer.body ?? '', answer.close ?? false);
+    });
+  }
+
+  /** Cuts the connection without an answer. */
+  cut(): void {
+    if (this.#state !== 'open') return;
+    this.res.close();
+  }
+}

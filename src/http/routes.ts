@@ -1,0 +1,87 @@
+import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import { ApiError } from '../domain/errors.ts';
+import { Exchange, type Reply } from './exchange.ts';
+import { framingIsSound } from './framing.ts';
+import { RequestHead } from './head.ts';
+
+/** One method of one path; `pattern` as uWebSockets.js has it (`/v1/deliveries/:id`). */
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  readonly pattern: string;
+  /**
+   * Starts the answer within the request handler: what needs the body must ask for it before the
+   * first await. Rejections become the error's answer.
+   *
+   * @param parameters of the pattern, in order
+   */
+  handle(exchange: Exchange, parameters: readonly string[]): Promise<void>;
+}
+
+export interface RouteLog {
+  error(fields: object, message: string): void;
+}
+
+/**
+ * Serves routes on a listener: unknown paths answer 404, known paths with another method 405 with
+ * `Allow` (DECISIONS 6), and every failure the Error object of the specification.
+ */
+export function mount(app: TemplatedApp, routes: readonly Route[], log: RouteLog): void {
+  const patterns = new Set(routes.map((route) => route.pattern));
+  for (const pattern of patterns) {
+    const own = routes.filter((route) => route.pattern === pattern);
+    const allow = own.map((route) => route.method).join(', ');
+    const parameterCount = pattern.split('/').filter((part) => part.startsWith(':')).length;
+    app.any(pattern, (res, req) => {
+      const parameters = Array.from(
+        { length: parameterCount },
+        (_, i) => req.getParameter(i) ?? '',
+      );
+      const exchange = exchangeOf(res, req);
+      const route = own.find((one) => one.method === exchange.head.method);
+      const answering = route
+        ? route.handle(exchange, parameters)
+        : Promise.reject(methodNotAllowed(allow));
+      answering.catch((error) => answerError(exchange, error, log));
+    });
+  }
+  app.any('/*', (res, req) => {
+    const error = new ApiError(404, 'not_found', 'There is nothing at this address.');
+    answerError(exchangeOf(res, req), error, log);
+  });
+}
+
+function exchangeOf(res: HttpResponse, req: HttpRequest): Exchange {
+  return new Exchange(res, new RequestHead(req));
+}
+
+function methodNotAllowed(allow: string): ApiError {
+  return new ApiError(405, 'method_not_allowed', 'This address does not take this method.', {
+    headers: { Allow: allow },
+  });
+}
+
+/** Answers a failure; what is not an `ApiError` is logged and told only as 500 or 503. */
+export function answerError(exchange: Exchange, error: unknown, log: RouteLog): void {
+  const known = error instanceof ApiError ? error : unexpected(error);
+  if (known.status >= 500) log.error({ err: known.cause ?? error }, 'a request failed');
+  if (exchange.open) exchange.reply(errorReply(known, exchange));
+}
+
+function errorReply(error: ApiError, exchange: Exchange): Reply {
+  const headers = { 'Content-Type': 'application/json', ...error.headers };
+  // Where the request's end cannot be told for sure, the next request cannot either.
+  const close = error.close || !framingIsSound(exchange.head);
+  return { status: error.status, headers, body: error.json(), close };
+}
+
+const awayCodes = new Set(['store_away', 'catalog_away', 'samples_away']);
+
+function unexpected(cause: unknown): ApiError {
+  const away = cause instanceof Error && 'code' in cause && awayCodes.has(String(cause.code));
+  return away
+    ? new ApiError(503, 'internal', 'The service cannot do this at the moment. Try again.', {
+        headers: { 'Retry-After': '5' },
+        cause,
+      })
+    : new ApiError(500, 'internal', 'Something went wrong on our side. Try again.', { cause });
+}
