@@ -71,13 +71,15 @@ function fieldProblem(field: Field): ShapeProblem | null {
   return null;
 }
 
-/** U+0000 and lone surrogates cannot be kept by every catalog and never arrive in a body. */
+/** U+0000 and lone surrogates: not every catalog can keep them. */
+const unkeepable = /[\0\p{Surrogate}]/u;
+
 function nameProblem(name: string): string | null {
   if (name === '') return 'must not be empty';
   if (name.length > fieldNameCharsMax) {
     return `must not be longer than ${fieldNameCharsMax} characters`;
   }
-  if (!name.isWellFormed() || name.includes('\0')) return 'must be well-formed text';
+  if (unkeepable.test(name)) return 'must be well-formed text';
   return null;
 }
 

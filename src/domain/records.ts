@@ -1,0 +1,119 @@
+import { assert } from '../std/assert.ts';
+import { decimalProblem } from './decimals.ts';
+import { type Labels, labelInterner } from './label-sets.ts';
+import { labelTooLong } from './labels.ts';
+import { readPeriod } from './periods.ts';
+import type { RecordCode, RecordProblem } from './rejections.ts';
+import type { LabelSet, PlannedField, PlannedMetric, ShapePlan } from './shape-plan.ts';
+import type { Zone } from './timezone.ts';
+
+/** Stands for what is neither text, number nor null: a boolean, an array, an object. */
+export const notText = Symbol('not text');
+
+/** One field of a record: its text (a number's by its source), JSON null, or absent. */
+export type Cell = string | null | undefined | typeof notText;
+
+export interface RecordSample {
+  /** `period_start`, in days since 1970-01-01. */
+  readonly day: number;
+  readonly metric: PlannedMetric;
+  readonly labels: Labels;
+  /** Exactly as it came. */
+  readonly value: string;
+}
+
+/** A record is atomic: while it has problems, it has no samples and no blanks. */
+export interface JudgedRecord {
+  readonly problems: readonly RecordProblem[];
+  readonly samples: readonly RecordSample[];
+  /** Values that were blank: empty text, null, or an absent optional field. */
+  readonly blank: number;
+}
+
+/** Cells in the order of the shape's fields → the samples or the problems of the record. */
+export type RecordRules = (cells: readonly Cell[]) => JudgedRecord;
+
+/**
+ * Prepares the rules of DECISIONS 2 for the records of one delivery. A record has at most one
+ * problem a field, in the order of the shape's fields.
+ */
+export function recordRules(plan: ShapePlan, zone: Zone): RecordRules {
+  const interner = labelInterner(plan.labelSets);
+
+  function labelsOf(set: LabelSet, cells: readonly Cell[]): Labels {
+    const ids = set.positions.map((position) => interner.text(textOf(cells[position])));
+    return interner.labels(set, ids);
+  }
+
+  return (cells) => {
+    const reading: Reading = { day: 0, values: [], blank: 0, metric: null };
+    let problems: RecordProblem[] | null = null;
+    for (let i = 0; i < plan.fields.length; i++) {
+      const field = plan.fields[i]!;
+      const code = readCell(field, cells[i], reading, plan, zone);
+      if (code === null) continue;
+      problems ??= [];
+      problems.push({ field: field.name, code });
+    }
+    if (problems !== null) return { problems, samples: [], blank: 0 };
+
+    let set: LabelSet | null = null;
+    let labels: Labels | null = null;
+    const samples = reading.values.map(({ metric: own, value }): RecordSample => {
+      const metric = own ?? reading.metric;
+      assert(metric?.labelSet, 'a value has its metric and its labels');
+      if (labels === null || metric.labelSet !== set) labels = labelsOf(metric.labelSet, cells);
+      set = metric.labelSet;
+      return { day: reading.day, metric, labels, value };
+    });
+    return { problems: [], samples, blank: reading.blank };
+  };
+}
+
+/** What the cells of one record have given so far. */
+interface Reading {
+  day: number;
+  /** `metric` is null in long form, where another field names it. */
+  values: { metric: PlannedMetric | null; value: string }[];
+  blank: number;
+  metric: PlannedMetric | null;
+}
+
+/** Reads one cell into the reading; the problem's code when it cannot be. */
+function readCell(
+  field: PlannedField,
+  cell: Cell,
+  reading: Reading,
+  plan: ShapePlan,
+  zone: Zone,
+): RecordCode | null {
+  if (cell === undefined && field.required) return 'field_missing';
+  if (field.role === undefined) return null;
+  if (cell === notText) return 'not_text';
+  const text = cell ?? '';
+
+  if (field.role === 'value') {
+    if (text === '') {
+      reading.blank++;
+      return null;
+    }
+    reading.values.push({ metric: field.metric, value: text });
+    return decimalProblem(text);
+  }
+  if (field.role === 'label') return labelTooLong(text) ? 'label_too_long' : null;
+  if (field.role === 'metric') {
+    if (text === '') return 'metric_blank';
+    reading.metric = plan.metricByKey.get(text) ?? null;
+    if (reading.metric === null) return 'metric_undeclared';
+    return reading.metric.labelSet === null ? 'label_missing' : null;
+  }
+  if (text === '') return 'period_blank';
+  const day = readPeriod(text, field.grain, zone);
+  if (typeof day === 'string') return day;
+  reading.day = day;
+  return null;
+}
+
+function textOf(cell: Cell): string {
+  return typeof cell === 'string' ? cell : '';
+}
