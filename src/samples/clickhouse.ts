@@ -1,0 +1,106 @@
+import { Readable } from 'node:stream';
+import type { ClickHouseClient } from '@clickhouse/client';
+import type { Rejection } from '../domain/nouns.ts';
+import { rejectionColumns } from '../domain/rejection-row.ts';
+import { sampleColumns } from '../domain/sample-row.ts';
+import type { ClickHouseAddress } from './address.ts';
+import { connect, reach } from './client.ts';
+import type {
+  EncodedRows,
+  RejectionsQuery,
+  SampleStore,
+  WindowAnswer,
+  WindowQuery,
+} from './samples.ts';
+import { prepareDatabase, prepareTables } from './schema.ts';
+import { joinRows, windowStatement } from './window.ts';
+
+/** The samples in ClickHouse: a server, or the embedded engine, which answers the same way. */
+export function openSamples(address: ClickHouseAddress): SampleStore {
+  return new ClickHouseSamples(address);
+}
+
+class ClickHouseSamples implements SampleStore {
+  private readonly address: ClickHouseAddress;
+  private readonly client: ClickHouseClient;
+
+  constructor(address: ClickHouseAddress) {
+    this.address = address;
+    this.client = connect(address, address.database);
+  }
+
+  async prepare(): Promise<void> {
+    const outside = connect(this.address, null);
+    try {
+      await reach(() => prepareDatabase(outside, this.address.database));
+    } finally {
+      await outside.close();
+    }
+    await reach(() => prepareTables(this.client));
+  }
+
+  async insert({ samples, rejections }: EncodedRows): Promise<void> {
+    await this.insertInto('sample_inbox', sampleColumns, samples);
+    await this.insertInto('rejections', rejectionColumns, rejections);
+  }
+
+  async window(query: WindowQuery): Promise<WindowAnswer> {
+    const chunks = await reach(async () => {
+      const answer = await this.client.exec({
+        ...windowStatement(query),
+        // A server then answers an error as an error, not in the middle of the rows.
+        clickhouse_settings: { wait_end_of_query: 1 },
+      });
+      return (await answer.stream.toArray()) as Buffer[];
+    });
+    return joinRows(chunks, query.limit);
+  }
+
+  async rejections(query: RejectionsQuery): Promise<Rejection[]> {
+    const { artifactId, generation, limit, offset = 0 } = query;
+    return await reach(async () => {
+      const answer = await this.client.query({
+        query: `
+          SELECT record, line, field, code, message
+          FROM rejections FINAL
+          WHERE artifact_id = {artifact:UUID} AND generation = {generation:UInt32}
+          ORDER BY record, ordinal
+          LIMIT {limit:UInt32} OFFSET {offset:UInt64}
+          SETTINGS max_execution_time = 30`,
+        query_params: { artifact: artifactId, generation, limit, offset },
+        format: 'JSONEachRow',
+      });
+      return await answer.json<Rejection>();
+    });
+  }
+
+  async ping(): Promise<void> {
+    await reach(async () => {
+      const answer = await this.client.ping({ select: true });
+      if (!answer.success) throw answer.error;
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.client.close();
+  }
+
+  private async insertInto(
+    table: string,
+    columns: readonly [string, ...string[]],
+    rows: readonly Uint8Array[],
+  ): Promise<void> {
+    const blocks = rows.filter((block) => block.length > 0);
+    if (blocks.length === 0) return;
+    await reach(() =>
+      this.client.insert({
+        table,
+        columns: [...columns],
+        values: Readable.from(blocks, { objectMode: false }),
+        format: 'TabSeparated',
+        // A server may be set up to answer before the rows are in; they must be durable then.
+        clickhouse_settings: { async_insert: 0, wait_end_of_query: 1 },
+      }),
+    );
+  }
+}

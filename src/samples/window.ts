@@ -1,0 +1,73 @@
+import type { WindowAnswer, WindowQuery } from './samples.ts';
+
+/**
+ * The statement of a window read. Each row is the text of one Sample object, made by ClickHouse;
+ * no byte of it is parsed or encoded on the way out.
+ *
+ * Nothing in a row needs escaping: metric keys and values are of plain characters (DECISIONS 1
+ * and 2), and labels_json is JSON already, on one line.
+ *
+ * The settings make FINAL with a LIMIT stop early, 6–15 ms where 80–100 were measured: parts are
+ * merged as they are, on one thread, in small blocks.
+ */
+export function windowStatement(query: WindowQuery) {
+  const { sourceId, fromDay, toDay, sandbox, limit } = query;
+  const onlySandbox = sandbox === undefined ? '' : 'AND sandbox = {sandbox:Bool}';
+  return {
+    query: `
+      SELECT concat(
+        '{"metric":"', metric,
+        '","period_start":"', toString(period_start),
+        '","value":"', value,
+        '","labels":', labels_json,
+        ',"sandbox":', if(sandbox, 'true', 'false'),
+        ',"artifact_id":"', toString(artifact_id), '"}'
+      )
+      FROM samples FINAL
+      WHERE source_id = {source:UUID}
+        AND newest_first > {after:Int32} AND newest_first <= {last:Int32} ${onlySandbox}
+      ORDER BY newest_first, metric, labels_json, sandbox
+      LIMIT {rows:UInt32}
+      SETTINGS max_threads = 1, max_block_size = 8192, max_execution_time = 30,
+        split_intersecting_parts_ranges_into_layers_final = 0,
+        split_parts_ranges_into_intersecting_and_non_intersecting_final = 0
+      FORMAT TSVRaw`,
+    query_params: {
+      source: sourceId,
+      after: -toDay,
+      last: -fromDay,
+      // One more than asked for tells whether the window holds more.
+      rows: limit + 1,
+      ...(sandbox === undefined ? {} : { sandbox }),
+    },
+  };
+}
+
+const newline = 0x0a;
+const comma = 0x2c;
+const opening = 0x5b;
+const closing = 0x5d;
+
+/** Makes one JSON array of rows that each end with a newline, of the first `limit` of them. */
+export function joinRows(chunks: readonly Uint8Array[], limit: number): WindowAnswer {
+  const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  const json = Buffer.allocUnsafe(bytes + 2);
+  json[0] = opening;
+  let end = 1;
+  for (const chunk of chunks) {
+    json.set(chunk, end);
+    end += chunk.length;
+  }
+  let count = 0;
+  let last = 0;
+  let at = json.subarray(0, end).indexOf(newline, 1);
+  while (at !== -1 && count < limit) {
+    json[at] = comma;
+    last = at;
+    count += 1;
+    at = json.subarray(0, end).indexOf(newline, at + 1);
+  }
+  if (count === 0) last = 1;
+  json[last] = closing;
+  return { json: json.subarray(0, last + 1), count, truncated: at !== -1 };
+}
