@@ -22,7 +22,7 @@ import type {
  * Every method that changes something has made it durable when it resolves. None blocks the event
  * loop on a disk. Ids are uuids as text; times are milliseconds since 1970 and come in as
  * arguments. Absence is `null`. A catalog that cannot be reached throws `CatalogAway`; what a
- * caller may have got wrong throws `CatalogRefusal`.
+ * caller may have got wrong throws `CatalogRefusal` (a text that is no uuid: `id_malformed`).
  */
 export interface Catalog {
   readonly directory: Directory;
@@ -132,6 +132,9 @@ export interface Ledger {
    * was known or won the race; the caller removes its object and answers the receipt. A body
    * known under other keys gains this key as another name. A known key with other bytes is
    * counted as a conflict of that delivery.
+   *
+   * `CatalogRefusal` (`source_not_found`, `shape_version_not_found`): nothing was claimed. After
+   * `CatalogAway` the claim may hold or not: the object must stay, the sender repeats.
    */
   record(claim: Claim): Promise<Verdict>;
   /** For what `Lookup.known` found: adds the key's name, or counts the conflict. Durable too. */

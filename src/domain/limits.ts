@@ -31,6 +31,10 @@ export const limits = {
   discardBytesMax: 64 * 1024 * 1024,
   /** Receipts that share one catalog transaction at most. */
   ledgerGroupMax: 500,
+  /** Receipts that wait for their group; beyond it the catalog counts as away. */
+  ledgerWaitingMax: 100_000,
+  /** Calls that wait for the catalog's thread; beyond it the catalog counts as away. */
+  catalogCallsMax: 10_000,
   /** Deliveries and bytes that the parse loop holds leases on at once. */
   parseClaimMax: 1_000,
   parseClaimBytesMax: 64 * 1024 * 1024,

@@ -1,0 +1,64 @@
+import { sql } from 'kysely';
+import type { Deliveries } from './catalog.ts';
+import { deliveryOf, selectDeliveries } from './rows.ts';
+import type { Db } from './schema.ts';
+
+/** Names in one `in (…)` list; databases bound the parameters of a statement. */
+const namesPerQuery = 500;
+
+export function deliveriesReads(at: Db): Deliveries {
+  const { db, dialect } = at;
+  const ofArtifact = (artifactId: string) =>
+    db
+      .selectFrom('deliveries')
+      .select('sequence')
+      .where('artifact_id', '=', dialect.uuid.toDb(artifactId));
+  return {
+    async byArtifact(artifactId) {
+      const select = selectDeliveries(db).where(
+        'd.artifact_id',
+        '=',
+        dialect.uuid.toDb(artifactId),
+      );
+      const row = await select.executeTakeFirst();
+      return row ? deliveryOf(at, row) : null;
+    },
+    async list(sourceId, page) {
+      let select = selectDeliveries(db)
+        .where('s.uuid', '=', dialect.uuid.toDb(sourceId))
+        .orderBy('d.sequence', 'desc')
+        .limit(page.limit);
+      if (page.before !== undefined) select = select.where('d.sequence', '<', page.before);
+      return (await select.execute()).map((row) => deliveryOf(at, row));
+    },
+    async idempotencyKeys(artifactId) {
+      const rows = await db
+        .selectFrom('delivery_keys')
+        .select('key')
+        .where('sequence', 'in', ofArtifact(artifactId))
+        .orderBy('ordinal')
+        .execute();
+      return rows.map((row) => row.key);
+    },
+    async conflicts(artifactId) {
+      const { count } = await db
+        .selectFrom('delivery_conflicts')
+        .select(sql<number>`count(*)`.as('count'))
+        .where('sequence', 'in', ofArtifact(artifactId))
+        .executeTakeFirstOrThrow();
+      return count;
+    },
+    async referenced(objects) {
+      const found = new Set<string>();
+      for (let from = 0; from < objects.length; from += namesPerQuery) {
+        const rows = await db
+          .selectFrom('deliveries')
+          .select('object')
+          .where('object', 'in', objects.slice(from, from + namesPerQuery))
+          .execute();
+        for (const row of rows) found.add(row.object);
+      }
+      return found;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import type { Transaction } from 'kysely';
+import { assert } from '../std/assert.ts';
+import type { Job } from './catalog.ts';
+import {
+  companyOf,
+  deliveryOf,
+  metricOf,
+  selectCompanies,
+  selectDeliveries,
+  selectMetrics,
+  selectShapes,
+  shapeOf,
+} from './rows.ts';
+import type { Db, Schema } from './schema.ts';
+
+/**
+ * What the parse loop needs of each claimed delivery, in accepted order. Deliveries of one source
+ * share their shape, company and metrics, so each is read once.
+ */
+export async function jobsOf(
+  at: Db,
+  trx: Transaction<Schema>,
+  sequences: readonly number[],
+  token: string,
+): Promise<Job[]> {
+  const rows = await selectDeliveries(trx)
+    .where('d.sequence', 'in', sequences)
+    .orderBy('d.sequence')
+    .execute();
+  const shapes = memo((source: number, version: number) => shapeIn(trx, source, version));
+  const companies = memo((id: number) => companyIn(at, trx, id));
+  const metrics = memo((company: number, upTo: number) => metricsIn(trx, company, upTo));
+  const jobs: Job[] = [];
+  for (const row of rows) {
+    assert(row.metrics_up_to !== null, 'a claimed delivery has its basis of metrics');
+    jobs.push({
+      artifactId: at.dialect.uuid.fromDb(row.artifact_id),
+      token,
+      delivery: deliveryOf(at, row),
+      shape: await shapes(row.source_id, row.shape_version),
+      company: await companies(row.company_id),
+      metrics: await metrics(row.company_id, row.metrics_up_to),
+      failures: row.failures,
+    });
+  }
+  return jobs;
+}
+
+async function shapeIn(trx: Transaction<Schema>, source: number, version: number) {
+  const select = selectShapes(trx)
+    .where('v.source_id', '=', source)
+    .where('v.version', '=', version);
+  return shapeOf(await select.executeTakeFirstOrThrow());
+}
+
+async function companyIn(at: Db, trx: Transaction<Schema>, id: number) {
+  return companyOf(at, await selectCompanies(trx).where('c.id', '=', id).executeTakeFirstOrThrow());
+}
+
+async function metricsIn(trx: Transaction<Schema>, company: number, upTo: number) {
+  const select = selectMetrics(trx)
+    .where('m.company_id', '=', company)
+    .where('m.id', '<=', upTo)
+    .orderBy('m.id');
+  return (await select.execute()).map(metricOf);
+}
+
+function memo<A extends number[], T>(read: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
+  const kept = new Map<string, Promise<T>>();
+  return (...args) => {
+    const name = args.join(':');
+    const known = kept.get(name) ?? read(...args);
+    kept.set(name, known);
+    return known;
+  };
+}

@@ -1,0 +1,13 @@
+import type { Transaction } from 'kysely';
+import type { CatalogDialect } from '../dialect.ts';
+import type { Schema } from '../schema.ts';
+import { first } from './0001-first.ts';
+
+/** One step of the schema. Runs once, in the transaction of all missing steps; never edited. */
+export interface Migration {
+  readonly name: string;
+  up(trx: Transaction<Schema>, dialect: CatalogDialect): Promise<void>;
+}
+
+/** In order; the first has the number 1. A new one goes to the end. */
+export const migrations: readonly Migration[] = [first];

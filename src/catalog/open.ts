@@ -1,0 +1,41 @@
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type Catalog, CatalogRefusal } from './catalog.ts';
+import { sqliteCatalog } from './sqlite/catalog.ts';
+import { openThread } from './sqlite/thread.ts';
+import { openWriter } from './sqlite/writer.ts';
+
+/**
+ * Opens the catalog and brings its schema up to date.
+ *
+ * @param url `sqlite:///abs/path/catalog.db`, percent-encoded (`sqliteUrl` writes one); the file
+ *   is made when missing, its directory must be there
+ * @param thread true for the service: no disk is ever waited for on the event loop. False for the
+ *   command line: the same in this thread.
+ * @throws CatalogRefusal `catalog_url` for another address, `schema_newer`; CatalogAway
+ */
+export async function openCatalog(url: string, { thread }: { thread: boolean }): Promise<Catalog> {
+  const path = sqlitePath(url);
+  const writer = thread ? await openThread(path) : await openWriter(path);
+  try {
+    return sqliteCatalog(path, writer);
+  } catch (error) {
+    await writer.close();
+    throw error;
+  }
+}
+
+/** The address of a catalog in a file. */
+export function sqliteUrl(path: string): string {
+  return pathToFileURL(path).href.replace(/^file:/, 'sqlite:');
+}
+
+function sqlitePath(url: string): string {
+  if (/^postgres(ql)?:/.test(url)) {
+    const message = 'A catalog on Postgres is not supported yet by this version.';
+    throw new CatalogRefusal('catalog_url', message);
+  }
+  if (!url.startsWith('sqlite:///')) {
+    throw new CatalogRefusal('catalog_url', 'A catalog is at sqlite:///path or postgres://….');
+  }
+  return fileURLToPath(url.replace(/^sqlite:/, 'file:'));
+}

@@ -1,0 +1,144 @@
+import type { Generated, Kysely } from 'kysely';
+import type { DeliveryStatus, DeliveryWay, DocumentFormat, Scope } from '../domain/nouns.ts';
+import type { CatalogDialect, DbBool, DbUuid } from './dialect.ts';
+
+/** The tables as the newest migration leaves them. Ids inside are integers, uuids outside. */
+export interface Schema {
+  companies: CompaniesTable;
+  metrics: MetricsTable;
+  sources: SourcesTable;
+  shape_versions: ShapeVersionsTable;
+  access_keys: AccessKeysTable;
+  deliveries: DeliveriesTable;
+  delivery_keys: DeliveryKeysTable;
+  delivery_conflicts: DeliveryConflictsTable;
+  catalog_migrations: MigrationsTable;
+}
+
+/** A database with the differences it has. */
+export interface Db {
+  readonly db: Kysely<Schema>;
+  readonly dialect: CatalogDialect;
+}
+
+interface CompaniesTable {
+  id: Generated<number>;
+  uuid: DbUuid;
+  name: string;
+  timezone: string;
+  created_at: number;
+}
+
+interface MetricsTable {
+  /** Grows with each declaration, so that "the metrics up to here" can be said in one number. */
+  id: Generated<number>;
+  company_id: number;
+  key: string;
+  name: string;
+  unit: string;
+  /** JSON array of names, sorted by their UTF-8 bytes. */
+  labels: string;
+  declared_at: number;
+}
+
+interface SourcesTable {
+  id: Generated<number>;
+  uuid: DbUuid;
+  company_id: number;
+  name: string;
+  current_version: number;
+  created_at: number;
+}
+
+interface ShapeVersionsTable {
+  source_id: number;
+  version: number;
+  delivery: DeliveryWay;
+  format: DocumentFormat;
+  /** JSON array of fields, in order. */
+  fields: string;
+  saved_at: number;
+  saved_by: string;
+}
+
+interface AccessKeysTable {
+  id: Generated<number>;
+  uuid: DbUuid;
+  source_id: number;
+  hash: Buffer;
+  /** Null: made before scopes existed, which means `write`. */
+  scope: Scope | null;
+  sandbox: DbBool;
+  created_at: number;
+  expires_at: number;
+  last_used_at: number | null;
+  revoked_at: number | null;
+}
+
+export interface DeliveriesTable {
+  /** The accepted order: grows in the order of the commits. */
+  sequence: Generated<number>;
+  artifact_id: DbUuid;
+  source_id: number;
+  sandbox: DbBool;
+  receipt_shape_version: number;
+  shape_version: number;
+  generation: number;
+  sha256: Buffer;
+  bytes: number;
+  delivery: DeliveryWay;
+  media_type: string;
+  encoding: 'identity' | 'gzip' | 'zstd';
+  received_at: number;
+  object: string;
+  object_offset: number;
+  object_length: number;
+
+  status: DeliveryStatus;
+  /** `queued`: not to be claimed before this. `parsing`: when its lease runs out. */
+  due_at: number;
+  /** Set while `parsing`. A re-parse must clear it, so that the old generation's lease is lost. */
+  lease_token: DbUuid | null;
+  failures: number;
+  crashes: number;
+  /** Highest metric id in effect for this generation's parse; null before its first claim. */
+  metrics_up_to: number | null;
+  /** Null while the delivery waits or is parsed: the queue is the rows where it is null. */
+  settled_at: number | null;
+  parser_version: number | null;
+  /** The six counts; null until settled for the first time. */
+  records: number | null;
+  parsed: number | null;
+  rejected: number | null;
+  samples: number | null;
+  blank: number | null;
+  superseded_within: number | null;
+  /** JSON of the rejection of the delivery as a whole. */
+  refusal: string | null;
+  /** JSON array of names. */
+  undeclared_fields: string | null;
+}
+
+interface DeliveryKeysTable {
+  source_id: number;
+  sandbox: DbBool;
+  key: string;
+  sequence: number;
+  /** 0 is the first name of its delivery. */
+  ordinal: number;
+  named_at: number;
+}
+
+interface DeliveryConflictsTable {
+  id: Generated<number>;
+  sequence: number;
+  key: string;
+  sha256: Buffer;
+  at: number;
+}
+
+interface MigrationsTable {
+  number: number;
+  name: string;
+  applied_at: number;
+}

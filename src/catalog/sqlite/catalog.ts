@@ -1,0 +1,62 @@
+import type { Database } from 'better-sqlite3';
+import type { Catalog } from '../catalog.ts';
+import { deliveriesReads } from '../deliveries.ts';
+import { directoryReads } from '../directory.ts';
+import { openLedger } from '../ledger.ts';
+import { openLookup, type PrepareOne } from '../lookup.ts';
+import { queueReads } from '../queue.ts';
+import { writesThrough } from '../writes.ts';
+import { connectReader, kyselyOn } from './connect.ts';
+import { sqliteDialect } from './dialect.ts';
+import { asCatalogError } from './errors.ts';
+import type { Writer } from './writer.ts';
+
+/**
+ * Puts a catalog together: writes go through the writer, reads through a connection of their own
+ * in this thread. A read takes microseconds and sees every commit, of any process, at once.
+ */
+export function sqliteCatalog(path: string, writer: Writer): Catalog {
+  const connection = connectReader(path);
+  const at = { db: kyselyOn(connection), dialect: sqliteDialect };
+  const writes = writesThrough((call) => writer.call(call));
+  const lookup = guarded(openLookup(at, prepareOn(connection)));
+  const { ledger, idle } = openLedger(writes.ledger, lookup);
+  return {
+    directory: { ...guarded(directoryReads(at)), ...writes.directory },
+    lookup,
+    ledger,
+    queue: { ...guarded(queueReads(at)), ...writes.queue },
+    deliveries: guarded(deliveriesReads(at)),
+    async ping() {
+      await writes.queue.extend([], 0);
+      await lookup.key(Buffer.alloc(32));
+    },
+    async close() {
+      await idle();
+      connection.close();
+      await writer.close();
+    },
+  };
+}
+
+function prepareOn(connection: Database): PrepareOne {
+  return <P, R>(query: { sql: string; values(params: P): unknown[] }) => {
+    const statement = connection.prepare<unknown[], R>(query.sql);
+    return async (params: P) => statement.get(query.values(params));
+  };
+}
+
+/** The same reads, whose failures are the contract's. */
+function guarded<T extends object>(reads: T): T {
+  const entries = Object.entries(reads).map(([name, read]) => [
+    name,
+    async (...args: unknown[]) => {
+      try {
+        return await read(...args);
+      } catch (error) {
+        throw asCatalogError(error);
+      }
+    },
+  ]);
+  return Object.fromEntries(entries) as T;
+}
