@@ -35,7 +35,9 @@ export const deliveryMessages = {
     'A quote stands within a cell that is not quoted, or text follows a quoted cell.',
   quote_not_closed: 'A quoted cell is not closed before the body ends.',
   format_unsupported: 'Documents of this format cannot be parsed yet.',
-  encoding_unsupported: 'Documents of this content encoding cannot be parsed yet.',
+  encoding_unsupported: 'Bodies of this content encoding cannot be parsed yet.',
+  encoding_invalid: 'The body is not what its content encoding says, or is cut off.',
+  unpacked_too_large: 'The body unpacks to more than 256 MiB.',
   too_many_rows: 'The body gives more rows than one delivery may; split it.',
 } as const;
 
