@@ -67,6 +67,7 @@ export interface ArtifactMeta {
   readonly idempotencyKey: string;
   readonly shapeVersion: number;
   readonly delivery: DeliveryWay;
+  /** Printable ASCII, at most 200 characters: S3 keeps 2 KiB of metadata. */
   readonly mediaType: string;
   readonly encoding: ContentEncoding;
   /** Milliseconds since 1970. */

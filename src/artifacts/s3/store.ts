@@ -1,0 +1,151 @@
+import { Readable } from 'node:stream';
+import { Client } from 'minio';
+import type { ArtifactPlace } from '../../domain/nouns.ts';
+import { assert } from '../../std/assert.ts';
+import {
+  type ArtifactMeta,
+  ArtifactMissing,
+  type ArtifactStore,
+  StoreAway,
+  type Upload,
+} from '../artifacts.ts';
+import { assertMeta } from '../checked-meta.ts';
+import { exactLength } from '../exact-length.ts';
+import { assertObjectName, isObjectName } from '../object-name.ts';
+import type { S3Address } from './address.ts';
+import { type AgentLimits, agentFor, agentLimits } from './agent.ts';
+import { Connections, type UploadLimits, uploadLimits } from './connections.ts';
+import { readError, saysMissing, storeError } from './errors.ts';
+import { decodeMeta, encodeMeta } from './meta.ts';
+import { S3Upload } from './upload.ts';
+
+export interface S3Limits extends UploadLimits, AgentLimits {
+  /** For the answer to a ping. */
+  readonly pingMs: number;
+}
+
+const defaults: S3Limits = { ...uploadLimits, ...agentLimits, pingMs: 5_000 };
+
+/**
+ * Artifacts in a bucket of any S3 store. Uploads go over connections of our own, since the client
+ * buffers and hashes bodies (see `S3Upload`); everything else is the client's.
+ */
+export class S3Store implements ArtifactStore {
+  readonly kind = 's3';
+  readonly #address: S3Address;
+  readonly #bucket: string;
+  readonly #limits: S3Limits;
+  readonly #connections: Connections;
+  readonly #agent: ReturnType<typeof agentFor>;
+  readonly #client: Client;
+
+  constructor(address: S3Address, limits: Partial<S3Limits> = {}) {
+    this.#address = address;
+    this.#bucket = address.bucket;
+    this.#limits = { ...defaults, ...limits };
+    this.#connections = new Connections(address, this.#limits);
+    this.#agent = agentFor(address.secure, this.#limits);
+    this.#client = new Client({
+      endPoint: address.host,
+      port: address.port,
+      useSSL: address.secure,
+      accessKey: address.accessKey,
+      secretKey: address.secretKey,
+      region: address.region,
+      transportAgent: this.#agent,
+      // Its retries write to the console; ours are the callers'.
+      retryOptions: { disableRetry: true },
+    });
+  }
+
+  async prepare(): Promise<void> {
+    await this.#ask('preparing the bucket', async () => {
+      if (await this.#client.bucketExists(this.#bucket)) return;
+      await this.#client.makeBucket(this.#bucket, this.#address.region).catch(async (error) => {
+        // Another process may have been faster.
+        if (!(await this.#client.bucketExists(this.#bucket))) throw error;
+      });
+    });
+  }
+
+  begin(object: string, length: number, meta: ArtifactMeta): Upload {
+    assertObjectName(object);
+    assertMeta(meta);
+    assert(Number.isSafeInteger(length) && length >= 0, 'a length is a number of bytes');
+    const means = {
+      address: this.#address,
+      connections: this.#connections,
+      responseMs: this.#limits.responseMs,
+    };
+    return new S3Upload(means, { object, length, meta: encodeMeta(meta) });
+  }
+
+  async read({ object, offset, length }: ArtifactPlace): Promise<Readable> {
+    assertObjectName(object);
+    try {
+      // To the client a length of 0 means the rest.
+      if (length === 0) return await this.#readNothing(object, offset);
+      const source = await this.#client.getPartialObject(this.#bucket, object, offset, length);
+      return exactLength(source, length, (error) => storeError(error, `reading ${object}`));
+    } catch (error) {
+      throw readError(error, object);
+    }
+  }
+
+  async meta(object: string): Promise<ArtifactMeta | null> {
+    assertObjectName(object);
+    return await this.#ask(`looking at ${object}`, async () => {
+      const found = await this.#client.statObject(this.#bucket, object).catch((error) => {
+        if (saysMissing(error)) return null;
+        throw error;
+      });
+      return found && decodeMeta(object, found.metaData);
+    });
+  }
+
+  async remove(object: string): Promise<void> {
+    assertObjectName(object);
+    await this.#ask(`removing ${object}`, () => this.#client.removeObject(this.#bucket, object));
+  }
+
+  async *list(): AsyncIterable<{ object: string; bytes: number; storedAt: number }> {
+    try {
+      for await (const item of this.#client.listObjectsV2(this.#bucket, '', true)) {
+        // Whatever else lies in the bucket is not ours.
+        if (!isObjectName(item.name ?? '')) continue;
+        yield { object: item.name, bytes: item.size, storedAt: item.lastModified.getTime() };
+      }
+    } catch (error) {
+      throw storeError(error, 'listing');
+    }
+  }
+
+  async ping(): Promise<void> {
+    const { pingMs } = this.#limits;
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => late.reject(new Error(`no answer in ${pingMs} ms`)), pingMs);
+    await this.#ask('answering a ping', async () => {
+      const exists = await Promise.race([this.#client.bucketExists(this.#bucket), late.promise]);
+      if (!exists) throw new StoreAway(`the bucket ${this.#bucket} is not there`);
+    }).finally(() => clearTimeout(timer));
+  }
+
+  async close(): Promise<void> {
+    this.#connections.close();
+    this.#agent.destroy();
+  }
+
+  async #readNothing(object: string, offset: number): Promise<Readable> {
+    const { size } = await this.#client.statObject(this.#bucket, object);
+    if (offset > size) throw new ArtifactMissing(`${object} ends before ${offset}`);
+    return Readable.from([]);
+  }
+
+  async #ask<T>(doing: string, question: () => Promise<T>): Promise<T> {
+    try {
+      return await question();
+    } catch (error) {
+      throw storeError(error, doing);
+    }
+  }
+}

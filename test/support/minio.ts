@@ -1,0 +1,175 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { access, constants, mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
+import http from 'node:http';
+import https from 'node:https';
+import { createServer } from 'node:net';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Needed, need } from './need.ts';
+
+const version = 'v0.0.0-20260212201848-7aac2a2c5b7c';
+const user = 'admin';
+const password = 'adminadmin';
+const checkout = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+
+/** The MinIO binary, or the reason why it cannot be had; for `describeWith`. */
+export function minioOrSkip(): Promise<Needed<string>> {
+  return need('MinIO', ensureMinio);
+}
+
+/**
+ * The path of the MinIO binary: `.cache/minio` in the checkout, a link to a build that is kept
+ * outside, so that a fresh clone need not build it again.
+ *
+ * @throws Error one line when it is missing and cannot be built
+ */
+export async function ensureMinio(): Promise<string> {
+  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'weir');
+  const binary = join(cache, `minio-${version}`);
+  if (!(await isExecutable(binary))) await build(cache, binary);
+  const link = join(checkout, '.cache', 'minio');
+  await mkdir(join(checkout, '.cache'), { recursive: true });
+  // Renamed into place, so that another process sees the old link or the new one.
+  const fresh = `${link}-${randomUUID()}`;
+  await symlink(binary, fresh);
+  await rename(fresh, link);
+  return link;
+}
+
+async function build(cache: string, binary: string): Promise<void> {
+  await mkdir(cache, { recursive: true });
+  const bin = await mkdtemp(join(cache, 'build-'));
+  try {
+    console.warn(`building MinIO ${version} (2–3 minutes, once)`);
+    const env = { ...process.env, GOBIN: bin };
+    await run('go', ['install', `github.com/minio/minio@${version}`], { env });
+    await rename(join(bin, 'minio'), binary);
+  } catch (error) {
+    const { code, stderr } = error as { code?: unknown; stderr?: string };
+    if (code === 'ENOENT') throw new Error('it must be built and there is no go command');
+    const why = stderr?.trim().split('\n').at(-1) || (error as Error).message;
+    throw new Error(`go install failed: ${why}`, { cause: error });
+  } finally {
+    await rm(bin, { recursive: true, force: true });
+  }
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+export interface Minio {
+  readonly port: number;
+  readonly pid: () => number;
+  /** Of a bucket in it, for `openArtifacts`; `https` when it was started with certificates. */
+  url(bucket: string): string;
+  /** SIGKILL; the data stay for a restart. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port and data. */
+  restart(): Promise<void>;
+  /** Ends it and removes what it stored, unless the directory was given. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a MinIO on a free loopback port and waits until it is ready. `dir` keeps its data
+ * (default: a temporary directory of its own), `certs` holds `public.crt` and `private.key`.
+ */
+export async function startMinio(options: { dir?: string; certs?: string } = {}): Promise<Minio> {
+  const binary = await ensureMinio();
+  const home = await mkdtemp(join(tmpdir(), 'weir-minio-'));
+  const data = options.dir ?? join(home, 'data');
+  const port = await freePort();
+  const certs = options.certs ?? join(home, 'certs');
+  const args = ['server', '--quiet', '--address', `127.0.0.1:${port}`, '--certs-dir', certs, data];
+  const env = {
+    ...{ PATH: process.env.PATH, HOME: home, MINIO_ROOT_USER: user, MINIO_ROOT_PASSWORD: password },
+    ...{ MINIO_BROWSER: 'off', MINIO_UPDATE: 'off', MINIO_CI_CD: 'on' },
+  };
+  const health = `${options.certs ? 'https' : 'http'}://127.0.0.1:${port}/minio/health/cluster`;
+  const start = () => startServer(binary, args, env, health);
+  let child = await start();
+  const end = () => endServer(child);
+  return {
+    port,
+    pid: () => child.pid!,
+    url: (bucket) => {
+      const scheme = options.certs ? 's3+https' : 's3+http';
+      return `${scheme}://${user}:${password}@127.0.0.1:${port}/${bucket}`;
+    },
+    kill: end,
+    restart: async () => {
+      await end();
+      child = await start();
+    },
+    stop: async () => {
+      await end();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startServer(
+  binary: string,
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  health: string,
+): Promise<ChildProcess> {
+  const child = spawn(binary, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (bytes) => {
+      said = `${said}${bytes}`.slice(-4_000);
+    });
+  }
+  // A test run that ends early takes it along.
+  const killWithUs = () => child.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  child.once('exit', () => process.off('exit', killWithUs));
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline; await sleep(25)) {
+    if (child.exitCode !== null) throw new Error(`MinIO ended with ${child.exitCode}: ${said}`);
+    if (await answersWell(health)) return child;
+  }
+  child.kill('SIGKILL');
+  throw new Error(`MinIO was not ready within 30 s: ${said}`);
+}
+
+async function endServer(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await ended;
+}
+
+/** Its certificate is made for the test, so it is not checked here. */
+function answersWell(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const options = { agent: false, timeout: 1_000, rejectUnauthorized: false };
+    const request = (url.startsWith('https') ? https : http).get(url, options, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => resolve(false));
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      if (address === null || typeof address === 'string') return reject(new Error('no port'));
+      server.close(() => resolve(address.port));
+    });
+  });
+}
