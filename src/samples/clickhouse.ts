@@ -21,32 +21,32 @@ export function openSamples(address: ClickHouseAddress): SampleStore {
 }
 
 class ClickHouseSamples implements SampleStore {
-  private readonly address: ClickHouseAddress;
-  private readonly client: ClickHouseClient;
+  readonly #address: ClickHouseAddress;
+  readonly #client: ClickHouseClient;
 
   constructor(address: ClickHouseAddress) {
-    this.address = address;
-    this.client = connect(address, address.database);
+    this.#address = address;
+    this.#client = connect(address, address.database);
   }
 
   async prepare(): Promise<void> {
-    const outside = connect(this.address, null);
+    const outside = connect(this.#address, null);
     try {
-      await reach(() => prepareDatabase(outside, this.address.database));
+      await reach(() => prepareDatabase(outside, this.#address.database));
     } finally {
       await outside.close();
     }
-    await reach(() => prepareTables(this.client));
+    await reach(() => prepareTables(this.#client));
   }
 
   async insert({ samples, rejections }: EncodedRows): Promise<void> {
-    await this.insertInto('sample_inbox', sampleColumns, samples);
-    await this.insertInto('rejections', rejectionColumns, rejections);
+    await this.#insertInto('sample_inbox', sampleColumns, samples);
+    await this.#insertInto('rejections', rejectionColumns, rejections);
   }
 
   async window(query: WindowQuery): Promise<WindowAnswer> {
     const chunks = await reach(async () => {
-      const answer = await this.client.exec({
+      const answer = await this.#client.exec({
         ...windowStatement(query),
         // A server then answers an error as an error, not in the middle of the rows.
         clickhouse_settings: { wait_end_of_query: 1 },
@@ -59,7 +59,7 @@ class ClickHouseSamples implements SampleStore {
   async rejections(query: RejectionsQuery): Promise<Rejection[]> {
     const { artifactId, generation, limit, offset = 0 } = query;
     return await reach(async () => {
-      const answer = await this.client.query({
+      const answer = await this.#client.query({
         query: `
           SELECT record, line, field, code, message
           FROM rejections FINAL
@@ -76,16 +76,16 @@ class ClickHouseSamples implements SampleStore {
 
   async ping(): Promise<void> {
     await reach(async () => {
-      const answer = await this.client.ping({ select: true });
+      const answer = await this.#client.ping({ select: true });
       if (!answer.success) throw answer.error;
     });
   }
 
   async close(): Promise<void> {
-    await this.client.close();
+    await this.#client.close();
   }
 
-  private async insertInto(
+  async #insertInto(
     table: string,
     columns: readonly [string, ...string[]],
     rows: readonly Uint8Array[],
@@ -93,7 +93,7 @@ class ClickHouseSamples implements SampleStore {
     const blocks = rows.filter((block) => block.length > 0);
     if (blocks.length === 0) return;
     await reach(() =>
-      this.client.insert({
+      this.#client.insert({
         table,
         columns: [...columns],
         values: Readable.from(blocks, { objectMode: false }),

@@ -28,7 +28,7 @@ export function windowStatement(query: WindowQuery) {
         AND newest_first > {after:Int32} AND newest_first <= {last:Int32} ${onlySandbox}
       ORDER BY newest_first, metric, labels_json, sandbox
       LIMIT {rows:UInt32}
-      SETTINGS max_threads = 1, max_block_size = 8192, max_execution_time = 30,
+      SETTINGS max_threads = 1, max_block_size = 4096, max_execution_time = 30,
         split_intersecting_parts_ranges_into_layers_final = 0,
         split_parts_ranges_into_intersecting_and_non_intersecting_final = 0
       FORMAT TSVRaw`,

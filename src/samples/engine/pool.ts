@@ -27,10 +27,10 @@ interface LaneState {
  * leases one for itself; who finds none free waits in turn.
  */
 export class SessionPool {
-  private readonly lanes: Readonly<Record<Lane, LaneState>>;
+  readonly #lanes: Readonly<Record<Lane, LaneState>>;
 
   private constructor(state: Readonly<Record<Lane, LaneState>>) {
-    this.lanes = state;
+    this.#lanes = state;
   }
 
   static async open({ store, args }: PoolOptions): Promise<SessionPool> {
@@ -50,8 +50,8 @@ export class SessionPool {
 
   /** @throws EngineError 202 when too many wait already */
   async use<T>(lane: Lane, work: (session: EngineSession) => Promise<T>): Promise<T> {
-    const state = this.lanes[lane];
-    const session = await this.lease(state);
+    const state = this.#lanes[lane];
+    const session = await this.#lease(state);
     try {
       return await work(session);
     } finally {
@@ -61,7 +61,7 @@ export class SessionPool {
     }
   }
 
-  private lease(state: LaneState): Promise<EngineSession> {
+  #lease(state: LaneState): Promise<EngineSession> {
     const session = state.free.pop();
     if (session !== undefined) return Promise.resolve(session);
     if (state.waiting.length >= waitingMax) {

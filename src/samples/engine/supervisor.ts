@@ -67,25 +67,25 @@ export function openEngineAddress(dataDir: string): ClickHouseAddress {
  * States: starting (a child, not ready) → running (a child, ready) → waiting (no child, a timer)
  * → starting; from each of them → stopped, for good.
  *
- * `child` is set in starting and running, `timer` in waiting only. The first start does not
+ * `#child` is set in starting and running, `#timer` in waiting only. The first start does not
  * repeat: its failure is the caller's. Every later one repeats until it holds.
  */
 class Supervisor {
-  private readonly options: EngineOptions;
-  private readonly log: EngineLog;
-  private child: ChildProcess | null = null;
-  private timer: NodeJS.Timeout | null = null;
-  private stopped = false;
-  private waitMs = restartWaitMs.first;
+  readonly #options: EngineOptions;
+  readonly #log: EngineLog;
+  #child: ChildProcess | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #stopped = false;
+  #waitMs = restartWaitMs.first;
 
   constructor({ log, ...options }: SupervisorOptions) {
-    this.options = options;
-    this.log = log;
+    this.#options = options;
+    this.#log = log;
   }
 
   async first(): Promise<ClickHouseAddress> {
     try {
-      const address = await this.start(this.options);
+      const address = await this.#start(this.#options);
       return address;
     } catch (error) {
       await this.stop();
@@ -94,23 +94,23 @@ class Supervisor {
   }
 
   pid(): number | null {
-    return this.child?.pid ?? null;
+    return this.#child?.pid ?? null;
   }
 
   async stop(): Promise<void> {
-    this.stopped = true;
-    if (this.timer !== null) clearTimeout(this.timer);
-    const child = this.child;
+    this.#stopped = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const child = this.#child;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');
     await gone;
   }
 
-  private start(options: EngineOptions): Promise<ClickHouseAddress> {
+  #start(options: EngineOptions): Promise<ClickHouseAddress> {
     const child = launch(options);
-    this.child = child;
-    this.forward(child);
+    this.#child = child;
+    this.#forward(child);
     const startedAt = Date.now();
     return new Promise((resolve, reject) => {
       let ready = false;
@@ -119,6 +119,7 @@ class Supervisor {
         reason = `the engine was not ready after ${readyWaitMs / 1000} s`;
         child.kill('SIGKILL');
       }, readyWaitMs);
+      child.once('error', reject);
       child.on('message', (message: EngineMessage) => {
         if (message.kind === 'failed') {
           reason = message.reason;
@@ -126,43 +127,43 @@ class Supervisor {
         }
         ready = true;
         clearTimeout(overdue);
-        this.log.info({ pid: child.pid }, 'engine ready');
+        this.#log.info({ pid: child.pid }, 'engine ready');
         resolve(message.address);
       });
       child.once('exit', (code, signal) => {
         clearTimeout(overdue);
-        this.child = null;
+        this.#child = null;
         if (!ready) reject(new Error(reason));
-        if (this.stopped) return;
-        if (ready && Date.now() - startedAt >= steadyAfterMs) this.waitMs = restartWaitMs.first;
-        if (ready) this.restartLater({ code, signal });
+        if (this.#stopped) return;
+        if (ready && Date.now() - startedAt >= steadyAfterMs) this.#waitMs = restartWaitMs.first;
+        if (ready) this.#restartLater({ code, signal });
       });
     });
   }
 
-  private restartLater(fields: object): void {
-    const waitMs = this.waitMs;
-    this.waitMs = Math.min(waitMs * 2, restartWaitMs.last);
-    this.log.warn({ ...fields, waitMs }, 'engine ended; starting it again');
-    this.timer = setTimeout(() => {
-      this.timer = null;
-      this.start(this.optionsForRestart()).catch((error: Error) => {
-        if (!this.stopped) this.restartLater({ reason: error.message });
+  #restartLater(fields: object): void {
+    const waitMs = this.#waitMs;
+    this.#waitMs = Math.min(waitMs * 2, restartWaitMs.last);
+    this.#log.warn({ ...fields, waitMs }, 'engine ended; starting it again');
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#start(this.#optionsForRestart()).catch((error: Error) => {
+        if (!this.#stopped) this.#restartLater({ reason: error.message });
       });
     }, waitMs);
   }
 
   /** The same place as before: a port that was free then is asked for by its number now. */
-  private optionsForRestart(): EngineOptions {
-    if (this.options.listen === undefined) return this.options;
-    return { ...this.options, listen: new URL(openEngineAddress(this.options.dataDir).url).host };
+  #optionsForRestart(): EngineOptions {
+    if (this.#options.listen === undefined) return this.#options;
+    return { ...this.#options, listen: new URL(openEngineAddress(this.#options.dataDir).url).host };
   }
 
-  private forward(child: ChildProcess): void {
+  #forward(child: ChildProcess): void {
     for (const stream of [child.stdout, child.stderr]) {
       if (stream === null) continue;
       const lines = createInterface({ input: stream });
-      lines.on('line', (line) => this.log.warn({ pid: child.pid }, `engine: ${line}`));
+      lines.on('line', (line) => this.#log.warn({ pid: child.pid }, `engine: ${line}`));
     }
   }
 }
