@@ -1,7 +1,7 @@
 import type { Rejection } from './nouns.ts';
 import { escapeTsv } from './sample-row.ts';
 
-/** One rejection of a record as a line of tab-separated text. Column order is `rejectionColumns`. */
+/** One rejection of a record as a line of tab-separated text, in the order of these columns. */
 export const rejectionColumns = [
   'artifact_id',
   'generation',
@@ -24,5 +24,6 @@ export function encodeRejectionRow(
 ): string {
   const line = rejection.line ?? '\\N';
   const field = rejection.field === null ? '\\N' : escapeTsv(rejection.field);
-  return `${base.artifactId}\t${base.generation}\t${rejection.record}\t${ordinal}\t${line}\t${field}\t${rejection.code}\t${escapeTsv(rejection.message)}\n`;
+  const place = `${base.artifactId}\t${base.generation}\t${rejection.record}\t${ordinal}`;
+  return `${place}\t${line}\t${field}\t${rejection.code}\t${escapeTsv(rejection.message)}\n`;
 }

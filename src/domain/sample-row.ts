@@ -26,10 +26,13 @@ export interface SampleRowBase {
 
 /** @returns a function that gives one row, newline included. `day`: days since 1970-01-01. */
 export function sampleRowEncoder(base: SampleRowBase) {
-  const sandbox = base.sandbox ? '1' : '0';
+  const { sourceId } = base;
+  const middle = base.sandbox ? '1' : '0';
   const tail = `\t${base.artifactId}\t${base.sequence}\t${base.generation}\t`;
-  return (day: number, metric: string, labelsJson: string, value: string, record: number) =>
-    `${base.sourceId}\t${-day}\t${metric}\t${escapeTsv(labelsJson)}\t${sandbox}\t${value}${tail}${record}\n`;
+  return (day: number, metric: string, labelsJson: string, value: string, record: number) => {
+    const key = `${sourceId}\t${-day}\t${metric}\t${escapeTsv(labelsJson)}\t${middle}`;
+    return `${key}\t${value}${tail}${record}\n`;
+  };
 }
 
 const special = /[\\\t\n\r\0\b\f]/g;

@@ -3,6 +3,7 @@ import { ApiError } from '../domain/errors.ts';
 import { Exchange, type Reply } from './exchange.ts';
 import { framingIsSound } from './framing.ts';
 import { RequestHead } from './head.ts';
+import { OpenAnswers } from './open-answers.ts';
 
 /** One method of one path; `pattern` as uWebSockets.js has it (`/v1/deliveries/:id`). */
 export interface Route {
@@ -24,8 +25,11 @@ export interface RouteLog {
 /**
  * Serves routes on a listener: unknown paths answer 404, known paths with another method 405 with
  * `Allow` (DECISIONS 6), and every failure the Error object of the specification.
+ *
+ * @returns the answers under way
  */
-export function mount(app: TemplatedApp, routes: readonly Route[], log: RouteLog): void {
+export function mount(app: TemplatedApp, routes: readonly Route[], log: RouteLog): OpenAnswers {
+  const open = new OpenAnswers();
   const patterns = new Set(routes.map((route) => route.pattern));
   for (const pattern of patterns) {
     const own = routes.filter((route) => route.pattern === pattern);
@@ -41,13 +45,15 @@ export function mount(app: TemplatedApp, routes: readonly Route[], log: RouteLog
       const answering = route
         ? route.handle(exchange, parameters)
         : Promise.reject(methodNotAllowed(allow));
-      answering.catch((error) => answerError(exchange, error, log));
+      open.enter();
+      answering.catch((error) => answerError(exchange, error, log)).finally(() => open.leave());
     });
   }
   app.any('/*', (res, req) => {
     const error = new ApiError(404, 'not_found', 'There is nothing at this address.');
     answerError(exchangeOf(res, req), error, log);
   });
+  return open;
 }
 
 function exchangeOf(res: HttpResponse, req: HttpRequest): Exchange {

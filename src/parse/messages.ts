@@ -63,3 +63,9 @@ export interface ParsedDelivery {
 
 /** Raised when the rules of parsing change; kept with each delivery. */
 export const parserVersion = 1;
+
+/** To the thread that reads large JSON pushes at the door; it answers a `PushReading`. */
+export interface ReadPushTask {
+  readonly body: Uint8Array;
+  readonly required: readonly string[] | null;
+}

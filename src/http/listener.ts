@@ -1,0 +1,51 @@
+import { App, type us_listen_socket, us_listen_socket_close } from 'uWebSockets.js';
+import { mount, type Route, type RouteLog } from './routes.ts';
+
+/** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two processes share a port and nobody is told. */
+const exclusivePort = 1;
+
+/** The form with host and options is there, but missing in the package's types. */
+type ListenExclusively = (
+  host: string,
+  port: number,
+  options: number,
+  told: (socket: us_listen_socket | false) => void,
+) => void;
+
+export interface Listener {
+  /** Takes no new connection; resolves when the answers under way are out or time is up. */
+  drain(graceMs: number): Promise<void>;
+  /** Cuts what is left. */
+  close(): void;
+}
+
+/**
+ * Serves routes on an address of its own: a second process on the same port is refused.
+ *
+ * @throws Error with one clear line when the address is taken
+ */
+export function listen(
+  address: { readonly host: string; readonly port: number },
+  routes: readonly Route[],
+  log: RouteLog,
+): Promise<Listener> {
+  const { host, port } = address;
+  const app = App();
+  const openAnswers = mount(app, routes, log);
+  const listenExclusively = app.listen.bind(app) as ListenExclusively;
+  return new Promise((resolve, reject) => {
+    listenExclusively(host, port, exclusivePort, (socket) => {
+      if (!socket) {
+        reject(new Error(`the address ${host}:${port} cannot be listened on`));
+        return;
+      }
+      resolve({
+        async drain(graceMs) {
+          us_listen_socket_close(socket);
+          await openAnswers.settled(graceMs);
+        },
+        close: () => app.close(),
+      });
+    });
+  });
+}

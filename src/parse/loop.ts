@@ -1,0 +1,217 @@
+import type { Job, Outcome, Queue } from '../catalog/catalog.ts';
+import { limits } from '../domain/limits.ts';
+import type { EncodedRows } from '../samples/samples.ts';
+import { assert } from '../std/assert.ts';
+import type { Clock } from '../std/clock.ts';
+import { Gather } from './gather.ts';
+import { type ParseOutcome, parserVersion } from './messages.ts';
+import type { ParsePool } from './pool.ts';
+import { inputOf, tasksOf } from './tasks.ts';
+
+export interface LoopParts {
+  readonly queue: Queue;
+  readonly pool: ParsePool;
+  readonly rows: {
+    /** Resolves when there is room for more rows. */
+    room(): Promise<void>;
+    /** Resolves when the rows are durable and readable. */
+    add(rows: EncodedRows, rowCount: number): Promise<void>;
+  };
+  readonly clock: Clock;
+  readonly log: {
+    warn(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+}
+
+const pollMs = 1_000;
+
+/**
+ * Turns stored deliveries into samples: claim → parse in a thread → rows durable → complete.
+ *
+ * States of a delivery in here: `claimed` (its lease is extended until it leaves) → `parsed`
+ * (rows wait for their insert) → `completed`, or `released` when a store is away, or `crashed`
+ * when its thread died.
+ *
+ * Ordering: rows are durable and readable before the catalog says `parsed`. A crash in between
+ * parses the delivery again; its rows carry the same versions, so nothing doubles.
+ *
+ * Failure: whatever a store does puts the delivery back with a growing wait, without end. Only a
+ * thread that dies over one delivery alone counts against it.
+ */
+export class ParseLoop {
+  readonly #parts: LoopParts;
+  readonly #finals: Gather<Outcome>;
+  readonly #inFlight = new Map<string, Job>();
+  #bytesInFlight = 0;
+  #stopped = false;
+  #claiming = false;
+  #wanted = false;
+  #notBefore = 0;
+  #poll: NodeJS.Timeout | null = null;
+  #extend: NodeJS.Timeout | null = null;
+  #idle: (() => void)[] = [];
+
+  constructor(parts: LoopParts) {
+    this.#parts = parts;
+    this.#finals = new Gather(async (outcomes) => {
+      await parts.queue.complete(outcomes, parts.clock());
+    });
+  }
+
+  start(): void {
+    this.#poll = setInterval(() => this.wake(), pollMs);
+    this.#extend = setInterval(() => void this.#extendLeases(), limits.parseLeaseMs / 3);
+    this.wake();
+  }
+
+  /** There may be something to claim. Cheap; called with every stored delivery. */
+  wake(): void {
+    this.#wanted = true;
+    if (!this.#claiming && !this.#stopped) void this.#claim();
+  }
+
+  /** Claims nothing more and waits for what is under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    if (this.#poll) clearInterval(this.#poll);
+    if (this.#claiming || this.#inFlight.size > 0) {
+      await new Promise<void>((resolve) => this.#idle.push(resolve));
+    }
+    if (this.#extend) clearInterval(this.#extend);
+  }
+
+  async #claim(): Promise<void> {
+    const { queue, clock, log } = this.#parts;
+    this.#claiming = true;
+    try {
+      while (this.#wanted && !this.#stopped && this.#hasRoom() && clock() >= this.#notBefore) {
+        this.#wanted = false;
+        const jobs = await queue.claim({
+          limit: limits.parseClaimMax - this.#inFlight.size,
+          bytesMax: limits.parseClaimBytesMax - this.#bytesInFlight,
+          leaseMs: limits.parseLeaseMs,
+          now: clock(),
+        });
+        if (jobs.length > 0) this.#wanted = true;
+        for (const job of jobs) this.#enter(job);
+        for (const task of tasksOf(jobs)) void this.#work(task);
+      }
+    } catch (err) {
+      log.error({ err }, 'no delivery could be claimed');
+    } finally {
+      this.#claiming = false;
+      this.#tellIdle();
+    }
+  }
+
+  /** Half of what fits is free: many claims of one delivery each would cost more than they save. */
+  #hasRoom(): boolean {
+    return (
+      this.#inFlight.size <= limits.parseClaimMax / 2 &&
+      this.#bytesInFlight <= limits.parseClaimBytesMax / 2
+    );
+  }
+
+  #enter(job: Job): void {
+    assert(!this.#inFlight.has(job.token), 'a lease is given once');
+    this.#inFlight.set(job.token, job);
+    this.#bytesInFlight += job.delivery.bytes;
+  }
+
+  #leave(job: Job): void {
+    if (!this.#inFlight.delete(job.token)) return;
+    this.#bytesInFlight -= job.delivery.bytes;
+    if (this.#hasRoom()) this.wake();
+    this.#tellIdle();
+  }
+
+  #tellIdle(): void {
+    if (this.#claiming || this.#inFlight.size > 0) return;
+    for (const tell of this.#idle.splice(0)) tell();
+  }
+
+  async #work(jobs: readonly Job[]): Promise<void> {
+    try {
+      await this.#parts.rows.room();
+      const answer = await this.#parts.pool.run({ deliveries: jobs.map(inputOf) });
+      assert(answer.outcomes.length === jobs.length, 'one outcome for each delivery');
+      await Promise.all(jobs.map((job, i) => this.#settle(job, answer.outcomes[i]!)));
+    } catch (err) {
+      await this.#threadDied(jobs, err);
+    }
+  }
+
+  /** Never rejects: a delivery that cannot be settled goes back to the queue. */
+  async #settle(job: Job, outcome: ParseOutcome): Promise<void> {
+    try {
+      if (outcome.kind === 'unreadable') throw new Error(outcome.reason);
+      const { sampleRows, rejectionRows } = outcome;
+      const rowCount = outcome.sampleRowCount + outcome.rejectionRowCount;
+      if (rowCount > 0) {
+        await this.#parts.rows.add(
+          { samples: [sampleRows], rejections: [rejectionRows] },
+          rowCount,
+        );
+      }
+      await this.#finals.add({
+        artifactId: job.artifactId,
+        token: job.token,
+        status: outcome.status,
+        counts: outcome.counts,
+        refusal: outcome.refusal,
+        undeclaredFields: outcome.undeclaredFields,
+        parserVersion,
+      });
+      this.#leave(job);
+    } catch (err) {
+      await this.#putBack(job, err);
+    }
+  }
+
+  async #putBack(job: Job, err: unknown): Promise<void> {
+    const { queue, clock, log } = this.#parts;
+    log.warn({ err, artifactId: job.artifactId }, 'a delivery goes back to the queue');
+    const notBefore = clock() + waitMs(job.failures);
+    this.#notBefore = Math.max(this.#notBefore, clock() + waitMs(0));
+    try {
+      await queue.release([job], notBefore);
+    } catch (releaseError) {
+      // Its lease runs out and it is claimed again.
+      log.error({ err: releaseError, artifactId: job.artifactId }, 'a lease could not be returned');
+    }
+    this.#leave(job);
+  }
+
+  /** Of several deliveries in one task, each is tried alone: only the one at fault is charged. */
+  async #threadDied(jobs: readonly Job[], err: unknown): Promise<void> {
+    const { queue, clock, log } = this.#parts;
+    const [job] = jobs;
+    if (jobs.length > 1) {
+      for (const one of jobs) await this.#work([one]);
+      return;
+    }
+    log.error({ err, artifactId: job!.artifactId }, 'a parser crashed');
+    try {
+      await queue.crashed(job!, clock());
+    } catch (crashError) {
+      log.error({ err: crashError, artifactId: job!.artifactId }, 'a crash could not be recorded');
+    }
+    this.#leave(job!);
+  }
+
+  async #extendLeases(): Promise<void> {
+    if (this.#inFlight.size === 0) return;
+    const until = this.#parts.clock() + limits.parseLeaseMs;
+    try {
+      await this.#parts.queue.extend([...this.#inFlight.values()], until);
+    } catch (err) {
+      this.#parts.log.warn({ err }, 'leases could not be extended');
+    }
+  }
+}
+
+/** Half a second, doubling, at most a minute. */
+function waitMs(failures: number): number {
+  return Math.min(500 * 2 ** Math.min(failures, 10), 60_000);
+}

@@ -1,0 +1,55 @@
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { Piscina } from 'piscina';
+import { limits } from '../domain/limits.ts';
+import type { PushReading } from '../domain/push.ts';
+import type { ParseAnswer, ParseTask, ReadPushTask, WorkerSettings } from './messages.ts';
+
+const worker = (name: string) =>
+  fileURLToPath(new URL(`../../workers/${name}.ts`, import.meta.url));
+
+/** The threads that parse stored deliveries. */
+export interface ParsePool {
+  readonly threads: number;
+  /**
+   * @throws when the thread dies or overruns `parseDeadlineMs`: its deliveries' fault or the
+   *   machine's, which running each alone tells
+   */
+  run(task: ParseTask): Promise<ParseAnswer>;
+  close(): Promise<void>;
+}
+
+export function startParsePool(settings: WorkerSettings): ParsePool {
+  const threads = Math.max(1, availableParallelism() - 1);
+  const pool = new Piscina<ParseTask, ParseAnswer>({
+    filename: worker('parse'),
+    minThreads: threads,
+    maxThreads: threads,
+    maxQueue: limits.parseClaimMax,
+    workerData: settings,
+  });
+  return {
+    threads,
+    run: (task) => pool.run(task, { signal: AbortSignal.timeout(limits.parseDeadlineMs) }),
+    close: () => pool.close(),
+  };
+}
+
+/** The thread that reads large JSON pushes at the door; apart, so that no document delays it. */
+export interface DoorPool {
+  readPush(body: Buffer, required: readonly string[] | null): Promise<PushReading>;
+  close(): Promise<void>;
+}
+
+export function startDoorPool(): DoorPool {
+  const pool = new Piscina<ReadPushTask, PushReading>({
+    filename: worker('read-push'),
+    minThreads: 1,
+    maxThreads: 1,
+    maxQueue: 1_000,
+  });
+  return {
+    readPush: (body, required) => pool.run({ body, required }),
+    close: () => pool.close(),
+  };
+}

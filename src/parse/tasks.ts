@@ -1,0 +1,53 @@
+import type { Job } from '../catalog/catalog.ts';
+import type { ParseInput } from './messages.ts';
+
+const smallBytesMax = 64 * 1024;
+const taskJobsMax = 200;
+const taskBytesMax = 512 * 1024;
+
+/**
+ * Shares jobs out into tasks for the threads: a large delivery is a task of its own, small ones
+ * travel together, so that a thousand one-record pushes are not a thousand tasks.
+ */
+export function tasksOf(jobs: readonly Job[]): Job[][] {
+  const tasks: Job[][] = [];
+  let group: Job[] = [];
+  let groupBytes = 0;
+  for (const job of jobs) {
+    const { bytes } = job.delivery;
+    if (bytes > smallBytesMax) {
+      tasks.push([job]);
+      continue;
+    }
+    if (group.length >= taskJobsMax || groupBytes + bytes > taskBytesMax) {
+      tasks.push(group);
+      group = [];
+      groupBytes = 0;
+    }
+    group.push(job);
+    groupBytes += bytes;
+  }
+  if (group.length > 0) tasks.push(group);
+  return tasks;
+}
+
+/** What a worker needs to know of a job. */
+export function inputOf(job: Job): ParseInput {
+  const { delivery } = job;
+  return {
+    artifactId: delivery.artifactId,
+    sourceId: delivery.sourceId,
+    sandbox: delivery.sandbox,
+    sequence: delivery.sequence,
+    generation: delivery.generation,
+    place: delivery.place,
+    sha256: delivery.sha256,
+    delivery: delivery.delivery,
+    format: job.shape.format,
+    mediaType: delivery.mediaType,
+    encoding: delivery.encoding,
+    fields: job.shape.fields,
+    metrics: job.metrics,
+    timezone: job.company.timezone,
+  };
+}

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Catalog } from '../catalog/catalog.ts';
+import { invalid } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
+import { dayToText } from '../domain/periods.ts';
+import { dayInZone } from '../domain/timezone.ts';
+import { type ReadWindow, readWindow } from '../domain/windows.ts';
+import { callerOf, requireScope } from '../http/caller.ts';
+import type { Exchange, Reply } from '../http/exchange.ts';
+import type { Route } from '../http/routes.ts';
+import type { SampleStore, WindowAnswer } from '../samples/samples.ts';
+import type { Clock } from '../std/clock.ts';
+
+export interface SamplesParts {
+  readonly catalog: Pick<Catalog, 'lookup'>;
+  readonly samples: SampleStore;
+  readonly clock: Clock;
+}
+
+const compress = promisify(gzip);
+
+/** GET /v1/samples (specification, "read the source's samples over a window"). */
+export function samplesRoute(parts: SamplesParts): Route {
+  return {
+    method: 'GET',
+    pattern: '/v1/samples',
+    async handle(exchange) {
+      exchange.reply(await answer(parts, exchange));
+    },
+  };
+}
+
+async function answer(parts: SamplesParts, exchange: Exchange): Promise<Reply> {
+  const now = parts.clock();
+  const holder = await callerOf(exchange.head, parts.catalog.lookup, now);
+  requireScope(holder, 'read');
+  const { sourceId } = holder.source;
+  const asked = readQuery(exchange.head.query);
+  const window = readWindow(asked, dayInZone(now, holder.company.timezone));
+  if ('message' in window) throw invalid(window.field, window.message);
+  const rows = await parts.samples.window({
+    sourceId,
+    fromDay: window.fromDay,
+    toDay: window.toDay,
+    limit: limits.samplesPerAnswerMax,
+    ...(asked.sandbox === undefined ? {} : { sandbox: asked.sandbox }),
+  });
+  return encode(exchange, samplesJson(sourceId, window, rows));
+}
+
+interface SamplesQuery {
+  readonly from?: string;
+  readonly to?: string;
+  readonly sandbox?: boolean;
+}
+
+function readQuery(query: string): SamplesQuery {
+  const values = new URLSearchParams(query);
+  const once = (name: string): string | undefined => {
+    const all = values.getAll(name);
+    if (all.length > 1) throw invalid(name, 'This parameter must stand only once.');
+    return all[0];
+  };
+  const [from, to, sandbox] = [once('from'), once('to'), once('sandbox')];
+  if (sandbox !== undefined && sandbox !== 'true' && sandbox !== 'false') {
+    throw invalid('sandbox', 'The parameter sandbox must be true or false.');
+  }
+  return {
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...(sandbox === undefined ? {} : { sandbox: sandbox === 'true' }),
+  };
+}
+
+/** Puts the specification's Samples object around the rows, which stay the bytes they are. */
+function samplesJson(sourceId: string, window: ReadWindow, rows: WindowAnswer): Buffer {
+  const head = JSON.stringify({
+    source_id: sourceId,
+    window: {
+      from: dayToText(window.fromDay),
+      to: dayToText(window.toDay),
+      max_days: limits.windowDaysMax,
+      narrowed: window.narrowed,
+    },
+  });
+  return Buffer.concat([
+    Buffer.from(`${head.slice(0, -1)},"samples":`),
+    rows.json,
+    Buffer.from(`,"truncated":${rows.truncated}}`),
+  ]);
+}
+
+/** `ETag` of the encoded answer, 304 for the reader who has it, gzip where accepted. */
+async function encode(exchange: Exchange, json: Buffer): Promise<Reply> {
+  const zip = acceptsGzip(exchange.head.header('Accept-Encoding'));
+  const body = zip ? await compress(json, { level: 1 }) : json;
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+  const headers: Record<string, string> = {
+    ETag: etag,
+    'Cache-Control': 'private, no-cache',
+    Vary: 'Authorization, Origin, Accept-Encoding',
+  };
+  if (matches(exchange.head.header('If-None-Match'), etag)) return { status: 304, headers };
+  headers['Content-Type'] = 'application/json';
+  if (zip) headers['Content-Encoding'] = 'gzip';
+  return { status: 200, headers, body };
+}
+
+/** Whether the reader takes gzip (RFC 9110, section 12.5.3). */
+function acceptsGzip(header: string | undefined): boolean {
+  for (const part of (header ?? '').split(',')) {
+    const [coding, ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
+    if (coding !== 'gzip') continue;
+    return !parameters.some((parameter) => /^q=0(\.0{0,3})?$/.test(parameter));
+  }
+  return false;
+}
+
+/** If-None-Match compares weakly (RFC 9110, section 13.1.2). */
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  if (header.trim() === '*') return true;
+  return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}

@@ -1,0 +1,145 @@
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import { pino } from 'pino';
+import { openArtifacts } from '../../artifacts/open.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
+import { limits } from '../../domain/limits.ts';
+import type { Delivery } from '../../domain/nouns.ts';
+import type { SampleStore } from '../../samples/samples.ts';
+import { deliveryView } from '../../serve/deliveries.ts';
+import { answering, group, withCatalog } from '../command.ts';
+import { readSettings, type Settings } from '../settings.ts';
+import { openCommandSamples } from '../stores.ts';
+
+const listPage = 1_000;
+const rejectionsPage = 10_000;
+
+export function deliveryCommands(): Command {
+  const list = new Command('list')
+    .description('list the deliveries of a source, newest first')
+    .argument('<source>', 'the source id')
+    .option('--limit <n>', 'how many at most; all by default', count);
+  const show = new Command('show')
+    .description('show what became of a delivery')
+    .argument('<artifact>', 'the artifact id')
+    .option('--rejections <file>', 'write every rejection to a file, one JSON object a line');
+  const download = new Command('download')
+    .description('write the stored bytes of a delivery to a file or to stdout')
+    .argument('<artifact>', 'the artifact id')
+    .option('--out <file>', 'the file; stdout by default');
+  return group('delivery', 'deliveries', [
+    answering(list, (settings, sourceId: string, options: { limit?: number }) =>
+      withCatalog(settings, (catalog) => listAll(catalog, sourceId, options.limit ?? Infinity)),
+    ),
+    answering(show, (settings, artifactId: string, options: { rejections?: string }) =>
+      withCatalog(settings, (catalog) => showOne(settings, catalog, artifactId, options)),
+    ),
+    download.action(async (artifactId: string, options: { out?: string }) => {
+      const settings = readSettings(process.env);
+      await withCatalog(settings, (catalog) => downloadOne(settings, catalog, artifactId, options));
+    }),
+  ]);
+}
+
+function count(text: string): number {
+  if (!/^[0-9]{1,9}$/.test(text)) throw new InvalidArgumentError('a number');
+  return Number(text);
+}
+
+async function listAll(catalog: Catalog, sourceId: string, limit: number) {
+  const found: object[] = [];
+  let before: number | undefined;
+  while (found.length < limit) {
+    const page = await catalog.deliveries.list(sourceId, {
+      limit: Math.min(listPage, limit - found.length),
+      ...(before === undefined ? {} : { before }),
+    });
+    if (page.length === 0) break;
+    found.push(...page.map(listEntry));
+    before = page.at(-1)!.sequence;
+  }
+  return found;
+}
+
+function listEntry(delivery: Delivery) {
+  return {
+    artifact_id: delivery.artifactId,
+    received_at: new Date(delivery.receivedAt).toISOString(),
+    status: delivery.status,
+    sandbox: delivery.sandbox,
+    shape_version: delivery.shapeVersion,
+    bytes: delivery.bytes,
+    records: delivery.counts?.records ?? 0,
+    rejected: delivery.counts?.rejected ?? 0,
+    samples: delivery.counts?.samples ?? 0,
+    sha256: delivery.sha256,
+  };
+}
+
+async function deliveryOf(catalog: Catalog, artifactId: string): Promise<Delivery> {
+  const delivery = await catalog.deliveries.byArtifact(artifactId.toLowerCase());
+  if (!delivery) throw new Error(`there is no delivery ${artifactId}`);
+  return delivery;
+}
+
+async function showOne(
+  settings: Settings,
+  catalog: Catalog,
+  artifactId: string,
+  options: { rejections?: string },
+) {
+  const delivery = await deliveryOf(catalog, artifactId);
+  const opened = delivery.counts?.rejected
+    ? await openCommandSamples(settings, pino({ level: 'silent' }))
+    : null;
+  try {
+    const samples = opened?.store ?? noRejections;
+    if (options.rejections) await exportRejections(samples, delivery, options.rejections);
+    return await deliveryView(delivery, samples, limits.rejectionsShownMax);
+  } finally {
+    await opened?.close();
+  }
+}
+
+/** A delivery without rejected records needs no ClickHouse to be shown. */
+const noRejections: Pick<SampleStore, 'rejections'> = { rejections: async () => [] };
+
+async function exportRejections(
+  samples: Pick<SampleStore, 'rejections'>,
+  delivery: Delivery,
+  path: string,
+): Promise<void> {
+  async function* lines() {
+    if (delivery.refusal) yield `${JSON.stringify(delivery.refusal)}\n`;
+    const { artifactId, generation } = delivery;
+    for (let offset = 0; ; offset += rejectionsPage) {
+      const page = await samples.rejections({
+        artifactId,
+        generation,
+        limit: rejectionsPage,
+        offset,
+      });
+      for (const rejection of page) yield `${JSON.stringify(rejection)}\n`;
+      if (page.length < rejectionsPage) return;
+    }
+  }
+  await pipeline(lines, createWriteStream(path));
+}
+
+async function downloadOne(
+  settings: Settings,
+  catalog: Catalog,
+  artifactId: string,
+  options: { out?: string },
+): Promise<void> {
+  const delivery = await deliveryOf(catalog, artifactId);
+  const artifacts = openArtifacts(settings.artifactsUrl);
+  try {
+    const bytes = await artifacts.read(delivery.place);
+    if (options.out) await pipeline(bytes, createWriteStream(options.out));
+    else await pipeline(bytes, process.stdout, { end: false });
+  } finally {
+    await artifacts.close();
+  }
+}

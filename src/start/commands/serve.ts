@@ -1,0 +1,20 @@
+import { Command } from 'commander';
+import { pino } from 'pino';
+import { startService } from '../serve.ts';
+import { readSettings } from '../settings.ts';
+import { stopSignal } from '../stop-signal.ts';
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('run the service on the settings of the environment')
+    .action(async () => {
+      const settings = readSettings(process.env);
+      const log = pino({ level: settings.WEIR_LOG_LEVEL });
+      const service = await startService(settings, log);
+      await stopSignal();
+      log.info('stopping');
+      await service.stop();
+      log.info('stopped');
+      process.exit(0);
+    });
+}
