@@ -1,3 +1,4 @@
+import { PairSet } from '../std/pair-set.ts';
 import type { Counts } from './nouns.ts';
 import type { JudgedRecord } from './records.ts';
 
@@ -8,9 +9,6 @@ export interface Tally {
   counts(): Counts;
 }
 
-/** More than the days in which a period may begin: keeps (labels, day) one exact integer. */
-const daysMax = 2 ** 18;
-
 /**
  * Makes the accounting of one delivery (DECISIONS 2): records = parsed + rejected; over parsed
  * records, values seen = samples + blank + superseded within. A sample is superseded when a
@@ -18,7 +16,7 @@ const daysMax = 2 ** 18;
  */
 export function makeTally(): Tally {
   /** For each metric, by its place in the plan: the (labels, day) that have come. */
-  const seen: Set<number>[] = [];
+  const seen: PairSet[] = [];
   let parsed = 0;
   let rejected = 0;
   let samples = 0;
@@ -36,13 +34,10 @@ export function makeTally(): Tally {
       for (const { metric, labels, day } of judged.samples) {
         let identities = seen[metric.index];
         if (identities === undefined) {
-          identities = new Set();
+          identities = new PairSet();
           seen[metric.index] = identities;
         }
-        const before = identities.size;
-        // Days before 1970 are negative; only the difference between two identities matters.
-        identities.add(labels.id * daysMax + day);
-        if (identities.size > before) samples++;
+        if (identities.add(labels.id, day)) samples++;
         else supersededWithin++;
       }
     },
