@@ -32,11 +32,11 @@ class ClickHouseSamples implements SampleStore {
   async prepare(): Promise<void> {
     const outside = connect(this.#address, null);
     try {
-      await reach(() => prepareDatabase(outside, this.#address.database));
+      await prepareDatabase(outside, this.#address.database);
     } finally {
       await outside.close();
     }
-    await reach(() => prepareTables(this.#client));
+    await prepareTables(this.#client);
   }
 
   async insert({ samples, rejections }: EncodedRows): Promise<void> {

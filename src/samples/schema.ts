@@ -1,4 +1,5 @@
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
+import { reach } from './client.ts';
 import { migrations } from './migrations.ts';
 
 /** The sample store's schema was made by a newer weir. */
@@ -16,17 +17,13 @@ const versionTable = `
 /** Makes the database when it is missing. `client` must not name it as its own database. */
 export async function prepareDatabase(client: ClickHouseClient, database: string): Promise<void> {
   // Asked first: a user who may not create databases may well use one that is there.
-  const answer = await client.query({
-    query: 'SELECT count() AS found FROM system.databases WHERE name = {database:String}',
-    query_params: { database },
-    format: 'JSONEachRow',
-  });
-  const rows = await answer.json<{ found: number | string }>();
-  if (Number(rows[0]?.found) > 0) return;
-  await client.command({
-    query: 'CREATE DATABASE IF NOT EXISTS {database:Identifier}',
-    query_params: { database },
-  });
+  const found = await number(
+    client,
+    'SELECT count() AS number FROM system.databases WHERE name = {database:String}',
+    { database },
+  );
+  if (found > 0) return;
+  await command(client, 'CREATE DATABASE IF NOT EXISTS {database:Identifier}', { database });
 }
 
 /**
@@ -37,11 +34,12 @@ export async function prepareDatabase(client: ClickHouseClient, database: string
  * no lock to take, so every statement can be repeated, and each process runs all of them itself
  * before its first insert.
  *
+ * @throws SamplesAway when ClickHouse cannot be reached
  * @throws SchemaTooNew when the tables are of a later version than this program knows
  */
 export async function prepareTables(client: ClickHouseClient): Promise<void> {
   await command(client, versionTable);
-  const current = await currentVersion(client);
+  const current = await number(client, 'SELECT max(version) AS number FROM schema_versions');
   const known = migrations.at(-1)!.version;
   if (current > known) {
     throw new SchemaTooNew(
@@ -51,27 +49,31 @@ export async function prepareTables(client: ClickHouseClient): Promise<void> {
   for (const { version, statements } of migrations) {
     if (version <= current) continue;
     for (const statement of statements) await command(client, statement);
-    await client.insert({
-      table: 'schema_versions',
-      columns: ['version'],
-      values: [[version]],
-      format: 'JSONCompactEachRow',
-    });
+    await reach(() =>
+      client.insert({
+        table: 'schema_versions',
+        columns: ['version'],
+        values: [[version]],
+        format: 'JSONCompactEachRow',
+      }),
+    );
   }
 }
 
-async function currentVersion(client: ClickHouseClient): Promise<number> {
-  const answer = await client.query({
-    query: 'SELECT max(version) AS version FROM schema_versions',
-    format: 'JSONEachRow',
+type Params = Readonly<Record<string, string>>;
+
+/** The one number that a query answers, in a column of that name. */
+async function number(client: ClickHouseClient, query: string, params: Params = {}) {
+  return await reach(async () => {
+    const answer = await client.query({ query, query_params: params, format: 'JSONEachRow' });
+    const rows = await answer.json<{ number: number | string }>();
+    return Number(rows[0]?.number ?? 0);
   });
-  const rows = await answer.json<{ version: number }>();
-  return rows[0]?.version ?? 0;
 }
 
-async function command(client: ClickHouseClient, query: string): Promise<void> {
+async function command(client: ClickHouseClient, query: string, params: Params = {}) {
   try {
-    await client.command({ query });
+    await reach(() => client.command({ query, query_params: params }));
   } catch (error) {
     // TABLE_ALREADY_EXISTS: another process made it between the check and the making.
     if (!(error instanceof ClickHouseError && error.code === '57')) throw error;
