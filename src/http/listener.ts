@@ -32,7 +32,7 @@ export function listen(
   const { host, port } = address;
   const app = App();
   const openAnswers = mount(app, routes, log);
-  const listenExclusively = app.listen.bind(app) as ListenExclusively;
+  const listenExclusively = app.listen.bind(app) as unknown as ListenExclusively;
   return new Promise((resolve, reject) => {
     listenExclusively(host, port, exclusivePort, (socket) => {
       if (!socket) {

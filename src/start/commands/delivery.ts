@@ -1,8 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { Command, InvalidArgumentError } from 'commander';
-import { pino } from 'pino';
-import { openArtifacts } from '../../artifacts/open.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Delivery } from '../../domain/nouns.ts';
@@ -10,7 +8,6 @@ import type { SampleStore } from '../../samples/samples.ts';
 import { deliveryView } from '../../serve/deliveries.ts';
 import { answering, group, withCatalog } from '../command.ts';
 import { readSettings, type Settings } from '../settings.ts';
-import { openCommandSamples } from '../stores.ts';
 
 const listPage = 1_000;
 const rejectionsPage = 10_000;
@@ -90,9 +87,7 @@ async function showOne(
   options: { rejections?: string },
 ) {
   const delivery = await deliveryOf(catalog, artifactId);
-  const opened = delivery.counts?.rejected
-    ? await openCommandSamples(settings, pino({ level: 'silent' }))
-    : null;
+  const opened = delivery.counts?.rejected ? await openSamplesOf(settings) : null;
   try {
     const samples = opened?.store ?? noRejections;
     if (options.rejections) await exportRejections(samples, delivery, options.rejections);
@@ -100,6 +95,12 @@ async function showOne(
   } finally {
     await opened?.close();
   }
+}
+
+/** Loaded only where it is needed: the small commands would wait for it otherwise. */
+async function openSamplesOf(settings: Settings) {
+  const [{ pino }, stores] = await Promise.all([import('pino'), import('../stores.ts')]);
+  return stores.openCommandSamples(settings, pino({ level: 'silent' }));
 }
 
 /** A delivery without rejected records needs no ClickHouse to be shown. */
@@ -134,6 +135,7 @@ async function downloadOne(
   options: { out?: string },
 ): Promise<void> {
   const delivery = await deliveryOf(catalog, artifactId);
+  const { openArtifacts } = await import('../../artifacts/open.ts');
   const artifacts = openArtifacts(settings.artifactsUrl);
   try {
     const bytes = await artifacts.read(delivery.place);

@@ -1,6 +1,4 @@
 import { Command } from 'commander';
-import { pino } from 'pino';
-import { startEngine } from '../../samples/engine/supervisor.ts';
 import { readSettings } from '../settings.ts';
 import { stopSignal } from '../stop-signal.ts';
 
@@ -10,6 +8,10 @@ export function engineCommand(): Command {
     .requiredOption('--listen <host:port>', 'where it answers over HTTP')
     .action(async (options: { listen: string }) => {
       const settings = readSettings(process.env);
+      const [{ pino }, { startEngine }] = await Promise.all([
+        import('pino'),
+        import('../../samples/engine/supervisor.ts'),
+      ]);
       const log = pino({ level: settings.WEIR_LOG_LEVEL });
       const { dataDir } = settings;
       const engine = await startEngine({ dataDir, listen: options.listen, log });

@@ -1,6 +1,4 @@
 import { Command } from 'commander';
-import { pino } from 'pino';
-import { startService } from '../serve.ts';
 import { readSettings } from '../settings.ts';
 import { stopSignal } from '../stop-signal.ts';
 
@@ -9,6 +7,11 @@ export function serveCommand(): Command {
     .description('run the service on the settings of the environment')
     .action(async () => {
       const settings = readSettings(process.env);
+      // Imported here, so that the small commands do not wait for what only the service needs.
+      const [{ pino }, { startService }] = await Promise.all([
+        import('pino'),
+        import('../serve.ts'),
+      ]);
       const log = pino({ level: settings.WEIR_LOG_LEVEL });
       const service = await startService(settings, log);
       await stopSignal();

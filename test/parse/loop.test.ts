@@ -1,0 +1,144 @@
+import { expect, test, vi } from 'vitest';
+import type { Job, Outcome, Queue } from '../../src/catalog/catalog.ts';
+import { ParseLoop } from '../../src/parse/loop.ts';
+import type { ParseOutcome, ParseTask } from '../../src/parse/messages.ts';
+
+const quiet = { warn: () => {}, error: () => {} };
+
+function job(n: number, bytes = 100): Job {
+  const artifactId = `artifact-${n}`;
+  const place = { object: artifactId, offset: 0, length: bytes };
+  return {
+    artifactId,
+    token: `token-${n}`,
+    failures: 0,
+    metrics: [],
+    company: { companyId: 'c', name: 'c', timezone: 'UTC' },
+    shape: { version: 1, delivery: 'push', format: 'csv', fields: [], savedAt: 0, savedBy: 't' },
+    delivery: {
+      ...{ artifactId, sourceId: 's', sandbox: false, sequence: n, bytes, place },
+      ...{ receiptShapeVersion: 1, shapeVersion: 1, generation: 0, status: 'parsing' },
+      ...{ sha256: '', delivery: 'push', mediaType: '', encoding: 'identity', receivedAt: 0 },
+      ...{ counts: null, refusal: null, undeclaredFields: [] },
+    } as Job['delivery'],
+  };
+}
+
+const done: ParseOutcome = {
+  kind: 'done',
+  status: 'parsed',
+  counts: { records: 1, parsed: 1, rejected: 0, samples: 1, blank: 0, supersededWithin: 0 },
+  refusal: null,
+  undeclaredFields: [],
+  sampleRows: Buffer.from('row\n'),
+  sampleRowCount: 1,
+  rejectionRows: new Uint8Array(),
+  rejectionRowCount: 0,
+};
+
+/** A queue that holds jobs in memory, and what the loop did with each. */
+function setUp(jobs: Job[], parse: (task: ParseTask) => ParseOutcome[], insert = async () => {}) {
+  const waiting = [...jobs];
+  const seen = { completed: [] as Outcome[], released: [] as string[], crashed: [] as string[] };
+  const order: string[] = [];
+  const queue: Queue = {
+    claim: async ({ limit }) => waiting.splice(0, limit),
+    extend: async () => {},
+    complete: async (outcomes) => {
+      order.push('complete');
+      seen.completed.push(...outcomes);
+      return outcomes.map((one) => one.artifactId);
+    },
+    release: async (leases) => void seen.released.push(...leases.map((one) => one.artifactId)),
+    crashed: async (lease) => {
+      seen.crashed.push(lease.artifactId);
+      return 'queued';
+    },
+    backlog: async () => ({ deliveries: 0, oldestReceivedAt: null }),
+  };
+  const tasks: string[][] = [];
+  const pool = {
+    threads: 1,
+    close: async () => {},
+    run: async (task: ParseTask) => {
+      tasks.push(task.deliveries.map((one) => one.artifactId));
+      return { outcomes: parse(task) };
+    },
+  };
+  const rows = {
+    room: async () => {},
+    add: async () => {
+      await insert();
+      order.push('insert');
+    },
+  };
+  const loop = new ParseLoop({ queue, pool, rows, clock: () => 1_000, log: quiet });
+  return { loop, seen, tasks, order };
+}
+
+test('a delivery is completed after its rows are durable', async () => {
+  const { loop, seen, order } = setUp([job(1)], () => [done]);
+  loop.start();
+  await vi.waitFor(() => expect(seen.completed).toHaveLength(1));
+  await loop.stop();
+  expect(order).toEqual(['insert', 'complete']);
+});
+
+test('small deliveries share a task, a large one has its own', async () => {
+  const jobs = [job(1), job(2), job(3, 1_000_000), job(4)];
+  const { loop, seen, tasks } = setUp(jobs, (task) => task.deliveries.map(() => done));
+  loop.start();
+  await vi.waitFor(() => expect(seen.completed).toHaveLength(4));
+  await loop.stop();
+  expect(tasks).toEqual([['artifact-3'], ['artifact-1', 'artifact-2', 'artifact-4']]);
+});
+
+test('when a thread dies over several deliveries, only the one at fault is charged', async () => {
+  const { loop, seen } = setUp([job(1), job(2), job(3)], (task) => {
+    if (task.deliveries.some((one) => one.artifactId === 'artifact-2')) throw new Error('died');
+    return task.deliveries.map(() => done);
+  });
+  loop.start();
+  await vi.waitFor(() => expect(seen.completed).toHaveLength(2));
+  await loop.stop();
+  expect(seen.crashed).toEqual(['artifact-2']);
+  expect(seen.completed.map((one) => one.artifactId)).toEqual(['artifact-1', 'artifact-3']);
+});
+
+test('what a store does never counts against a delivery: it goes back to the queue', async () => {
+  const { loop, seen } = setUp(
+    [job(1)],
+    () => [done],
+    async () => {
+      throw new Error('ClickHouse is away');
+    },
+  );
+  loop.start();
+  await vi.waitFor(() => expect(seen.released).toEqual(['artifact-1']));
+  await loop.stop();
+  expect(seen.completed).toEqual([]);
+  expect(seen.crashed).toEqual([]);
+});
+
+test('bytes that cannot be read put the delivery back', async () => {
+  const { loop, seen } = setUp([job(1)], () => [{ kind: 'unreadable', reason: 'store away' }]);
+  loop.start();
+  await vi.waitFor(() => expect(seen.released).toEqual(['artifact-1']));
+  await loop.stop();
+});
+
+test('a stop waits for what is under way', async () => {
+  let finish = () => {};
+  const { loop, seen } = setUp(
+    [job(1)],
+    () => [done],
+    () => new Promise((resolve) => (finish = resolve)),
+  );
+  loop.start();
+  await vi.waitFor(() => expect(finish).not.toBe(undefined));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const stopped = loop.stop();
+  finish();
+  await stopped;
+  expect(seen.completed).toHaveLength(1);
+});
