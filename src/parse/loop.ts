@@ -42,7 +42,8 @@ const pollMs = 1_000;
 export class ParseLoop {
   readonly #parts: LoopParts;
   readonly #finals: Gather<Outcome>;
-  readonly #inFlight = new Map<string, Job>();
+  /** By job, not by token: deliveries that were claimed together share one. */
+  readonly #inFlight = new Set<Job>();
   #bytesInFlight = 0;
   #stopped = false;
   #claiming = false;
@@ -114,13 +115,12 @@ export class ParseLoop {
   }
 
   #enter(job: Job): void {
-    assert(!this.#inFlight.has(job.token), 'a lease is given once');
-    this.#inFlight.set(job.token, job);
+    this.#inFlight.add(job);
     this.#bytesInFlight += job.delivery.bytes;
   }
 
   #leave(job: Job): void {
-    if (!this.#inFlight.delete(job.token)) return;
+    if (!this.#inFlight.delete(job)) return;
     this.#bytesInFlight -= job.delivery.bytes;
     if (this.#hasRoom()) this.wake();
     this.#tellIdle();
@@ -204,7 +204,7 @@ export class ParseLoop {
     if (this.#inFlight.size === 0) return;
     const until = this.#parts.clock() + limits.parseLeaseMs;
     try {
-      await this.#parts.queue.extend([...this.#inFlight.values()], until);
+      await this.#parts.queue.extend([...this.#inFlight], until);
     } catch (err) {
       this.#parts.log.warn({ err }, 'leases could not be extended');
     }

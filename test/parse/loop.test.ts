@@ -93,6 +93,14 @@ test('small deliveries share a task, a large one has its own', async () => {
   expect(tasks).toEqual([['artifact-3'], ['artifact-1', 'artifact-2', 'artifact-4']]);
 });
 
+test('deliveries that were claimed together share a token', async () => {
+  const together = [1, 2, 3].map((n) => ({ ...job(n), token: 'one-token' }));
+  const { loop, seen } = setUp(together, (task) => task.deliveries.map(() => done));
+  loop.start();
+  await vi.waitFor(() => expect(seen.completed).toHaveLength(3));
+  await loop.stop();
+});
+
 test('when a thread dies over several deliveries, only the one at fault is charged', async () => {
   const { loop, seen } = setUp([job(1), job(2), job(3)], (task) => {
     if (task.deliveries.some((one) => one.artifactId === 'artifact-2')) throw new Error('died');
