@@ -9,7 +9,7 @@ import { someMeta } from './some-meta.ts';
 
 export const childBodyBytes = 512 * 1024;
 
-if (import.meta.main ?? process.argv[1]?.endsWith('upload-child.ts')) {
+if (process.argv[1]?.endsWith('upload-child.ts')) {
   const [url = '', stage = ''] = process.argv.slice(2);
   await upload(url, stage);
 }
@@ -19,6 +19,7 @@ async function upload(url: string, stage: string): Promise<void> {
   // Keeps the process there until it is killed.
   setInterval(() => {}, 60_000);
   if (stage === 'commits') {
+    await store.prepare();
     const line = async () => {
       for (;;) {
         const object = newObject();

@@ -16,7 +16,8 @@ import {
   sha256,
   writeAll,
 } from '../artifacts/bodies.ts';
-import { oddMeta, someMeta } from '../artifacts/some-meta.ts';
+import { oddMeta } from '../artifacts/odd-meta.ts';
+import { someMeta } from '../artifacts/some-meta.ts';
 import { childBodyBytes } from '../artifacts/upload-child.ts';
 
 const child = fileURLToPath(new URL('../artifacts/upload-child.ts', import.meta.url));
@@ -224,7 +225,7 @@ function killed(
 
   test('leaves only whole objects, and all whose commit had returned', async () => {
     const { store, url } = given();
-    for (const round of [1, 2, 3, 4]) {
+    for (const round of [1, 2, 3]) {
       const uploader = spawn(process.execPath, [child, url, 'commits'], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });

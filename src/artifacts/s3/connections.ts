@@ -74,7 +74,8 @@ export class Connections {
 
   async #reuse(): Promise<Connection | null> {
     if (this.#idle.length === 0) return null;
-    // One turn of the event loop: a close that the kernel has already received is seen first.
+    // A poll lies between the two: a close that the kernel has already received is seen first.
+    await setImmediate();
     await setImmediate();
     for (;;) {
       const connection = this.#idle.pop();

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ArtifactMissing } from '../../../src/artifacts/artifacts.ts';
 import { decodeMeta, encodeMeta } from '../../../src/artifacts/s3/meta.ts';
-import { oddMeta, someMeta } from '../some-meta.ts';
+import { oddMeta } from '../odd-meta.ts';
+import { someMeta } from '../some-meta.ts';
 
 const object = '2026/11/20/00000000-0000-7000-8000-000000000000';
 
