@@ -5,6 +5,7 @@ import { limits } from '../domain/limits.ts';
 import type { ContentEncoding } from '../domain/nouns.ts';
 import type { Reply } from '../http/exchange.ts';
 import type { Framing } from '../http/framing.ts';
+import { crashPoint } from '../std/crash-point.ts';
 import type { Body, BodyEnd } from './body.ts';
 import { emptyBody } from './checks.ts';
 import {
@@ -55,6 +56,7 @@ export async function takeDocument(parts: AcceptParts, request: DocumentRequest)
       await upload.abort();
       return await replayKnown(parts, probe, request.now);
     }
+    crashPoint('bytes_sent');
     await upload.commit(end.sha256);
   } catch (error) {
     await upload.abort();
@@ -86,6 +88,7 @@ async function sendUp(
   if (framing.kind === 'chunked') return sendUpHeld(parts, body, object, meta);
   const release = await parts.budget.take(Math.min(framing.bytes, limits.uploadBytesAheadMax));
   const upload = parts.artifacts.begin(object, framing.bytes, meta);
+  crashPoint('upload_begun');
   try {
     const end = await body.read((bytes) => upload.write(bytes));
     return { upload, end };
@@ -109,6 +112,7 @@ async function sendUpHeld(
     const end = await body.collect(limits.uploadBytesAheadMax);
     if (end.bytes === 0) throw emptyBody();
     const upload = parts.artifacts.begin(object, end.bytes, meta);
+    crashPoint('upload_begun');
     try {
       await upload.write(end.body);
     } catch (error) {

@@ -12,6 +12,7 @@ import { receiptJson } from '../domain/receipt.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { Reply } from '../http/exchange.ts';
 import type { Clock } from '../std/clock.ts';
+import { crashPoint } from '../std/crash-point.ts';
 
 /** What accepting needs of the world. */
 export interface AcceptParts {
@@ -61,11 +62,14 @@ export function deliveryHead(
  * Failure: when the transaction's outcome is not known, the object stays: it may be referred to.
  */
 export async function recordKept(parts: AcceptParts, claim: Claim): Promise<Reply> {
+  crashPoint('object_durable');
   const verdict = await parts.catalog.ledger.record(claim);
   if (verdict.outcome === 'stored') {
+    crashPoint('receipt_durable');
     parts.onStored();
     return receiptReply(verdict.receipt);
   }
+  crashPoint('race_lost');
   try {
     await parts.artifacts.remove(claim.place.object);
   } catch (err) {

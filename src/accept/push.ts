@@ -5,6 +5,7 @@ import type { ShapeVersion } from '../domain/nouns.ts';
 import { type PushProblem, type PushReading, readPush } from '../domain/push.ts';
 import type { Reply } from '../http/exchange.ts';
 import type { Framing } from '../http/framing.ts';
+import { crashPoint } from '../std/crash-point.ts';
 import type { Body, BodyEnd } from './body.ts';
 import { emptyBody } from './checks.ts';
 import {
@@ -103,8 +104,10 @@ async function store(parts: AcceptParts, head: DeliveryHead, collected: Collecte
   const artifactId = parts.newArtifactId(head.receivedAt);
   const object = objectName(artifactId, head.receivedAt);
   const upload = parts.artifacts.begin(object, collected.bytes, { ...head, artifactId });
+  crashPoint('upload_begun');
   try {
     await upload.write(collected.body);
+    crashPoint('bytes_sent');
     await upload.commit(collected.sha256);
   } catch (error) {
     await upload.abort();

@@ -38,7 +38,8 @@ export const limits = {
   /** Deliveries and bytes that the parse loop holds leases on at once. */
   parseClaimMax: 1_000,
   parseClaimBytesMax: 64 * 1024 * 1024,
-  parseLeaseMs: 60_000,
+  /** Also how long the deliveries of a dead process wait; extended every third of it. */
+  parseLeaseMs: 15_000,
   parseDeadlineMs: 120_000,
   /** An insert leaves when it has so many rows or bytes, or its oldest row is so old. */
   insertRowsMax: 100_000,

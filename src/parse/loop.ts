@@ -3,6 +3,7 @@ import { limits } from '../domain/limits.ts';
 import type { EncodedRows } from '../samples/samples.ts';
 import { assert } from '../std/assert.ts';
 import type { Clock } from '../std/clock.ts';
+import { crashPoint } from '../std/crash-point.ts';
 import { Gather } from './gather.ts';
 import { type ParseOutcome, parserVersion } from './messages.ts';
 import type { ParsePool } from './pool.ts';
@@ -94,7 +95,10 @@ export class ParseLoop {
           leaseMs: limits.parseLeaseMs,
           now: clock(),
         });
-        if (jobs.length > 0) this.#wanted = true;
+        if (jobs.length > 0) {
+          crashPoint('claimed');
+          this.#wanted = true;
+        }
         for (const job of jobs) this.#enter(job);
         for (const task of tasksOf(jobs)) void this.#work(task);
       }
@@ -136,6 +140,7 @@ export class ParseLoop {
       await this.#parts.rows.room();
       const answer = await this.#parts.pool.run({ deliveries: jobs.map(inputOf) });
       assert(answer.outcomes.length === jobs.length, 'one outcome for each delivery');
+      crashPoint('parsed');
       await Promise.all(jobs.map((job, i) => this.#settle(job, answer.outcomes[i]!)));
     } catch (err) {
       await this.#threadDied(jobs, err);
@@ -154,6 +159,7 @@ export class ParseLoop {
           rowCount,
         );
       }
+      crashPoint('inserted');
       await this.#finals.add({
         artifactId: job.artifactId,
         token: job.token,
@@ -163,6 +169,7 @@ export class ParseLoop {
         undeclaredFields: outcome.undeclaredFields,
         parserVersion,
       });
+      crashPoint('completed');
       this.#leave(job);
     } catch (err) {
       await this.#putBack(job, err);

@@ -14,6 +14,7 @@ import { deliveryRoute } from '../serve/deliveries.ts';
 import { opsRoutes } from '../serve/ops.ts';
 import { samplesRoute } from '../serve/samples.ts';
 import { systemClock } from '../std/clock.ts';
+import { armCrashPoint } from '../std/crash-point.ts';
 import { untilDone } from '../std/retry.ts';
 import type { Settings } from './settings.ts';
 import { openServiceSamples } from './stores.ts';
@@ -35,6 +36,7 @@ const retry = { waitMs: 200, waitMaxMs: 5_000 };
 export async function startService(settings: Settings, log: Logger): Promise<Service> {
   const clock = systemClock;
   const stopping = new AbortController();
+  if (settings.WEIR_CRASH_AT) armCrashPoint(settings.WEIR_CRASH_AT);
   await mkdir(settings.dataDir, { recursive: true });
   const catalog = await openCatalog(settings.catalogUrl, { thread: true });
   const artifacts = openArtifacts(settings.artifactsUrl);

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import { sqliteUrl } from '../catalog/open.ts';
+import { readCrashPoint } from '../std/crash-point.ts';
 
 /** A listener's address, `host:port`. */
 export interface ListenAddress {
@@ -63,6 +65,11 @@ export const settingsSchema = z.object({
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
     .describe('how much is logged'),
+  WEIR_CRASH_AT: z
+    .string()
+    .refine((text) => readCrashPoint(text) !== null, 'must name a crash point')
+    .optional()
+    .describe('for tests: the process kills itself at this step of a delivery'),
 });
 
 type Raw = z.infer<typeof settingsSchema>;
@@ -118,7 +125,7 @@ function complete(raw: Raw): Settings {
     ...raw,
     dataDir,
     artifactsUrl: raw.WEIR_ARTIFACTS_URL ?? pathToFileURL(`${dataDir}/artifacts`).href,
-    catalogUrl: raw.WEIR_CATALOG_URL ?? `sqlite://${dataDir}/catalog.db`,
+    catalogUrl: raw.WEIR_CATALOG_URL ?? sqliteUrl(`${dataDir}/catalog.db`),
     baseUrl: raw.WEIR_BASE_URL ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
   };
 }

@@ -79,6 +79,14 @@ export class RunningWeir {
     await once(child, 'exit');
   }
 
+  /** Waits until the service has ended by itself. */
+  async died(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+    const child = this.#child;
+    if (!child) throw new Error('no service runs');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    return { code: child.exitCode, signal: child.signalCode };
+  }
+
   /** Runs a command beside the service. @returns what it printed as JSON */
   async cli<T>(...args: readonly string[]): Promise<T> {
     const options = { env: this.env(), maxBuffer: 256 * 1024 * 1024 };
