@@ -27,7 +27,8 @@ export interface Migration {
  * `newest_first` is the negated day since 1970: FINAL with a LIMIT reads in key order only when
  * the key ascends. The labels are in the key as the text they are compared by. There are no
  * partitions: an insert over more than 100 of them is refused, and one document can span decades.
- * `samples` is not fsynced by default; without it an acknowledged insert can be lost with power.
+ * Inserts are not synced to the disk by default; without that, an acknowledged one can be lost
+ * with the power.
  */
 const inboxColumns = `
     source_id UUID,

@@ -8,7 +8,10 @@ import type { Rejection } from '../domain/nouns.ts';
  * version, so inserting it again is harmless. A store that cannot be reached throws `SamplesAway`.
  */
 export interface SampleStore {
-  /** Brings the schema up to date; safe to repeat and to race. */
+  /**
+   * Brings the schema up to date; safe to repeat and to race. A schema made by a newer program
+   * throws `SchemaTooNew`: trying again does not help.
+   */
   prepare(): Promise<void>;
 
   /**
@@ -67,4 +70,10 @@ export interface RejectionsQuery {
 export class SamplesAway extends Error {
   override readonly name = 'SamplesAway';
   readonly code = 'samples_away';
+}
+
+/** The schema was made by a newer weir; this one must not touch it. */
+export class SchemaTooNew extends Error {
+  override readonly name = 'SchemaTooNew';
+  readonly code = 'schema_too_new';
 }

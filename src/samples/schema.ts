@@ -1,11 +1,7 @@
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import { reach } from './client.ts';
 import { migrations } from './migrations.ts';
-
-/** The sample store's schema was made by a newer weir. */
-export class SchemaTooNew extends Error {
-  override readonly name = 'SchemaTooNew';
-}
+import { SchemaTooNew } from './samples.ts';
 
 const versionTable = `
   CREATE TABLE IF NOT EXISTS schema_versions (

@@ -7,7 +7,7 @@ import { openSamples } from '../../src/samples/clickhouse.ts';
 import { connect } from '../../src/samples/client.ts';
 import { encode, freshEngine, read, samplesOnly } from './support.ts';
 
-/** The engine's HTTP interface, as @clickhouse/client uses it; over TCP, as `weir engine` serves it. */
+/** The engine's HTTP interface as @clickhouse/client uses it; over TCP, like `weir engine`. */
 
 let address: ClickHouseAddress;
 let client: ClickHouseClient;
@@ -185,7 +185,8 @@ describe('inserts', () => {
       values: Readable.from(chunks, { objectMode: false }),
     });
     const wrong = await rows<{ all: string; wrong: string }>(
-      `SELECT toString(count()) AS all, toString(countIf(t != concat({t:String}, toString(n)))) AS wrong
+      `SELECT toString(count()) AS all,
+         toString(countIf(t != concat({t:String}, toString(n)))) AS wrong
        FROM wide`,
       { t: text },
     );

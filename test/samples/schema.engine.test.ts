@@ -5,8 +5,7 @@ import type { ClickHouseAddress } from '../../src/samples/address.ts';
 import { openSamples } from '../../src/samples/clickhouse.ts';
 import { connect } from '../../src/samples/client.ts';
 import { migrations } from '../../src/samples/migrations.ts';
-import type { SampleStore } from '../../src/samples/samples.ts';
-import { SchemaTooNew } from '../../src/samples/schema.ts';
+import { type SampleStore, SchemaTooNew } from '../../src/samples/samples.ts';
 import { encode, freshEngine, read, samplesOnly } from './support.ts';
 
 let engine: ClickHouseAddress;
@@ -138,7 +137,7 @@ describe('what the tables allow', () => {
     expect(await values()).toEqual(['3']);
   });
 
-  test('a row given only to sample_versions is not readable, until it is put into samples', async () => {
+  test('a row in sample_versions alone is not readable, until it is put into samples', async () => {
     await store.prepare();
     await store.insert(samplesOnly(sample(1)));
     await insertInto('sample_versions', 1, {});

@@ -85,8 +85,7 @@ class Supervisor {
 
   async first(): Promise<ClickHouseAddress> {
     try {
-      const address = await this.#start(this.#options);
-      return address;
+      return await this.#start(this.#options);
     } catch (error) {
       await this.stop();
       throw error;
