@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
@@ -159,6 +160,19 @@ function committed(store: () => ArtifactStore): void {
     await upload.commit(sha256(Buffer.from('a')));
     await upload.abort();
     expect((await readAll(store(), { object, offset: 0, length: 1 })).toString()).toBe('a');
+  });
+
+  test('may be left unread by its readers, who then hold nothing open', async () => {
+    const { object } = await put(store(), Buffer.alloc(4 << 20));
+    const open = async () => (await readdir('/proc/self/fd')).length;
+    const before = await open();
+    for (let i = 0; i < 50; i++) {
+      const stream = await store().read({ object, offset: 0, length: 4 << 20 });
+      if (i % 2 === 0) await once(stream, 'readable');
+      stream.destroy();
+      await once(stream, 'close');
+    }
+    await expect.poll(open).toBeLessThan(before + 10);
   });
 
   test('outlives a second prepare, also by several at once', async () => {

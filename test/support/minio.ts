@@ -1,6 +1,16 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { access, constants, mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
+import {
+  access,
+  constants,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+} from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
 import { createServer } from 'node:net';
@@ -68,11 +78,13 @@ async function isExecutable(path: string): Promise<boolean> {
 
 export interface Minio {
   readonly port: number;
-  readonly pid: () => number;
   /** Of a bucket in it, for `openArtifacts`; `https` when it was started with certificates. */
   url(bucket: string): string;
   /** SIGKILL; the data stay for a restart. */
   kill(): Promise<void>;
+  /** Stops all its threads (SIGSTOP): connections stand, nothing is answered until `resume`. */
+  pause(): Promise<void>;
+  resume(): void;
   /** Starts it again on the same port and data. */
   restart(): Promise<void>;
   /** Ends it and removes what it stored, unless the directory was given. */
@@ -100,12 +112,15 @@ export async function startMinio(options: { dir?: string; certs?: string } = {})
   const end = () => endServer(child);
   return {
     port,
-    pid: () => child.pid!,
     url: (bucket) => {
       const scheme = options.certs ? 's3+https' : 's3+http';
       return `${scheme}://${user}:${password}@127.0.0.1:${port}/${bucket}`;
     },
     kill: end,
+    pause: () => pause(child),
+    resume: () => {
+      child.kill('SIGCONT');
+    },
     restart: async () => {
       await end();
       child = await start();
@@ -147,6 +162,16 @@ async function endServer(child: ChildProcess): Promise<void> {
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGKILL');
   await ended;
+}
+
+async function pause(child: ChildProcess): Promise<void> {
+  child.kill('SIGSTOP');
+  // The signal reaches one thread after the other, and the last could still answer.
+  const tasks = `/proc/${child.pid}/task`;
+  for (let running = true; running; await sleep(1)) {
+    const stats = (await readdir(tasks)).map((id) => readFile(join(tasks, id, 'stat'), 'latin1'));
+    running = (await Promise.all(stats)).some((stat) => !/\) [tT] /.test(stat));
+  }
 }
 
 /** Its certificate is made for the test, so it is not checked here. */
