@@ -8,7 +8,7 @@ export function newObject(): string {
   return `2026/11/20/${randomUUID()}`;
 }
 
-/** A body that its object's name determines, so that another process can tell whether it is whole. */
+/** A body made from its object's name: any process can tell whether it is whole. */
 export function bodyOf(object: string, length: number): Buffer {
   return Buffer.alloc(length, createHash('sha256').update(object).digest());
 }

@@ -4,6 +4,8 @@ import { parseResponse, responseBytesMax } from '../../../src/artifacts/s3/respo
 
 const parse = (text: string) => parseResponse(Buffer.from(text, 'latin1'));
 
+const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+
 const good = [
   {
     title: 'a body by its length',
@@ -12,7 +14,7 @@ const good = [
   },
   {
     title: 'a body in chunks, with an extension and a trailer',
-    text: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nT: 1\r\n\r\n',
+    text: `${chunked}3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nT: 1\r\n\r\n`,
     want: { status: 200, body: 'abcde', keepAlive: true },
   },
   {
@@ -55,7 +57,7 @@ const bad = [
   { title: 'a space before the colon', text: 'HTTP/1.1 200 OK\r\nContent-Length : 0\r\n\r\n' },
   {
     title: 'a chunk longer than its size',
-    text: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n0\r\n\r\n',
+    text: `${chunked}1\r\nabc\r\n0\r\n\r\n`,
   },
   { title: 'too much', text: 'x'.repeat(responseBytesMax + 1) },
 ];
