@@ -32,14 +32,18 @@ export interface DeliveryRows {
   finish(problem: DeliveryProblem | null): ParsedDelivery;
 }
 
-/** Makes the rows of one delivery: judged, counted and encoded as they come. */
-export function deliveryRows(input: ParseInput): DeliveryRows {
+/**
+ * Makes the rows of one delivery: judged, counted and encoded as they come.
+ *
+ * @param bytesMax bytes of rows of each kind; beyond it the delivery is refused
+ */
+export function deliveryRows(input: ParseInput, bytesMax = rowBytesMax): DeliveryRows {
   const plan = compileShape(input.fields, input.metrics);
   const judge = recordRules(plan, zoneOf(input.timezone));
   const tally = makeTally();
   const undeclared = new Set<string>();
-  const samples = gatherRows(rowBytesMax);
-  const rejections = gatherRows(rowBytesMax);
+  const samples = gatherRows(bytesMax);
+  const rejections = gatherRows(bytesMax);
   const encodeSample = sampleRowEncoder(input);
   let records = 0;
 
@@ -77,6 +81,8 @@ export function deliveryRows(input: ParseInput): DeliveryRows {
     finish(problem) {
       const names = [...undeclared];
       if (problem !== null) return refused(problem, names);
+      const sampleRows = samples.take();
+      const rejectionRows = rejections.take();
       if (samples.overflowed || rejections.overflowed) {
         return refused({ code: 'too_many_rows' }, names);
       }
@@ -88,9 +94,9 @@ export function deliveryRows(input: ParseInput): DeliveryRows {
         refusal: null,
         undeclaredFields: names,
         sampleRowCount: samples.count,
-        sampleRows: samples.take(),
+        sampleRows,
         rejectionRowCount: rejections.count,
-        rejectionRows: rejections.take(),
+        rejectionRows,
       };
     },
   };

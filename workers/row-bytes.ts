@@ -2,10 +2,10 @@
 export interface RowBytes {
   add(row: string): void;
   readonly count: number;
-  /** The rows did not fit: they were thrown away, and so is what is added from now on. */
-  readonly overflowed: boolean;
   /** All rows as one array with a buffer of its own, to be transferred. Ends the gathering. */
   take(): Uint8Array<ArrayBuffer>;
+  /** After `take`: the rows did not fit, and were thrown away. */
+  readonly overflowed: boolean;
 }
 
 /** Rows are joined to texts of about so many characters before they are made bytes. */
