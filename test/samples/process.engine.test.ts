@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -211,6 +211,8 @@ describe('a data directory', () => {
   test('with a path too long for a socket has it elsewhere, and says where', async () => {
     const dataDir = join(freshDirectory(), 'a'.repeat(120));
     const { engine } = await fresh({ dataDir });
+    const folder = dirname(engine.address.socketPath!);
+    cleanUps.unshift(() => rmSync(folder, { recursive: true, force: true }));
     expect(engine.address.socketPath!.length).toBeLessThan(107);
     expect(readFileSync(join(dataDir, 'engine.json'), 'utf8')).toContain(engine.address.socketPath);
     await storeAt(openEngineAddress(dataDir)).ping();
