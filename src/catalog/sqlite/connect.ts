@@ -23,6 +23,9 @@ export function connectWriter(path: string): Database {
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');
     db.pragma('journal_size_limit = 67108864');
+    // 16 MiB of log before it is copied into the file: pages that random hashes touch again and
+    // again are then copied once.
+    db.pragma('wal_autocheckpoint = 4000');
   });
 }
 
@@ -50,9 +53,20 @@ export function kyselyOn(connection: Database): Kysely<Schema> {
     createAdapter: () => new SqliteAdapter(),
     createDriver: () => new ImmediateDriver(connection),
     createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new PlainParameterCompiler(),
   };
   return new Kysely<Schema>({ dialect });
+}
+
+/**
+ * Writes parameters as `+?`. The driver's SQLite is built with STAT4, which prepares a join again
+ * whenever a parameter has another value, in case a better plan is there: 16 µs instead of 2 for
+ * the lookup of a key. The plus changes no value and hides the parameter from the planner.
+ */
+class PlainParameterCompiler extends SqliteQueryCompiler {
+  protected override getCurrentParameterPlaceholder(): string {
+    return '+?';
+  }
 }
 
 /**

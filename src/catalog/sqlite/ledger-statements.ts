@@ -80,7 +80,8 @@ export function statements(connection: Database, at: Db) {
       ),
     ),
     insert: write(insertQuery(at)),
-    name: write(nameQuery(at)),
+    nameFirst: write(nameQuery(at, 'first')),
+    nameFurther: write(nameQuery(at, 'further')),
     conflict: write(
       once<Conflict>()((p) =>
         db
@@ -118,15 +119,18 @@ function insertQuery({ db }: Db) {
   );
 }
 
-function nameQuery({ db }: Db) {
+/** A delivery's first name has the ordinal 0, each further one the next. */
+function nameQuery({ db }: Db, which: 'first' | 'further') {
   return once<Name>()((p) =>
     db.insertInto('delivery_keys').values({
       source_id: p.source,
       sandbox: p.sandbox,
       key: p.key,
       sequence: p.sequence,
-      ordinal: sql<number>`(select coalesce(max(ordinal) + 1, 0)
-        from delivery_keys where sequence = ${p.sequence})`,
+      ordinal:
+        which === 'first'
+          ? 0
+          : sql<number>`(select max(ordinal) + 1 from delivery_keys where sequence = ${p.sequence})`,
       named_at: p.now,
     }),
   );

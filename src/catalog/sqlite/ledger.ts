@@ -70,7 +70,7 @@ function replay(at: Db, run: Statements, probe: PlainProbe, now: number): KnownD
   }
   const same = run.byBody({ source, sandbox, sha256 });
   if (!same) return null;
-  run.name({ source: same.source_id, sandbox, key, sequence: same.sequence, now });
+  run.nameFurther({ source: same.source_id, sandbox, key, sequence: same.sequence, now });
   return knownByBody(at, same);
 }
 
@@ -94,7 +94,7 @@ function store(at: Db, run: Statements, claim: PlainClaim): number {
     receivedAt: claim.receivedAt,
     ...claim.place,
   });
-  run.name({ source: shape.source_id, sandbox, key, sequence, now: claim.receivedAt });
+  run.nameFirst({ source: shape.source_id, sandbox, key, sequence, now: claim.receivedAt });
   return sequence;
 }
 

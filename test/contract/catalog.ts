@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import type { Catalog } from '../../src/catalog/catalog.ts';
+import { deliveriesContract } from './catalog/deliveries.ts';
+import { directoryContract } from './catalog/directory.ts';
+import { ledgerContract } from './catalog/ledger.ts';
+import { lookupContract } from './catalog/lookup.ts';
+import { queueContract } from './catalog/queue.ts';
+
+/** A place for one catalog; `open` gives another handle on the same one each time. */
+export interface CatalogPlace {
+  open(): Promise<Catalog>;
+  remove(): Promise<void>;
+}
+
+/** What the cases of the suite work on. */
+export interface Subject {
+  readonly catalog: Catalog;
+  /** Closes the catalog and opens it again, as a restart does. */
+  reopen(): Promise<Catalog>;
+  /** Another handle on the same catalog, closed after the case's file. */
+  another(): Promise<Catalog>;
+}
+
+/** The contract of `src/catalog/catalog.ts`, for every implementation. */
+export function catalogContract(name: string, place: () => Promise<CatalogPlace>): void {
+  const suites = {
+    directory: directoryContract,
+    lookup: lookupContract,
+    ledger: ledgerContract,
+    queue: queueContract,
+    deliveries: deliveriesContract,
+  };
+  for (const [part, suite] of Object.entries(suites)) {
+    describe(`${name}: ${part}`, () => suite(subject(place)));
+  }
+}
+
+function subject(place: () => Promise<CatalogPlace>): Subject {
+  let at: CatalogPlace;
+  let open: Catalog;
+  const others: Catalog[] = [];
+  beforeAll(async () => {
+    at = await place();
+    open = await at.open();
+  });
+  afterAll(async () => {
+    for (const one of [open, ...others]) await one.close();
+    await at.remove();
+  });
+  return {
+    get catalog() {
+      return open;
+    },
+    async reopen() {
+      await open.close();
+      open = await at.open();
+      return open;
+    },
+    async another() {
+      const one = await at.open();
+      others.push(one);
+      return one;
+    },
+  };
+}
