@@ -100,7 +100,8 @@ async function nothingDue(db: Kysely<Schema>, now: number): Promise<boolean> {
   return (await dueQuery(db, now, 1).execute()).length === 0;
 }
 
-function dueQuery(db: Kysely<Schema>, now: number, limit: number) {
+/** What may be claimed, in accepted order. */
+export function dueQuery(db: Kysely<Schema>, now: number, limit: number) {
   return db
     .selectFrom('deliveries')
     .select(['sequence', 'bytes'])

@@ -105,12 +105,12 @@ async function deliveries(trx: Transaction<Schema>, { types, tableEnd }: Catalog
     .execute();
   await index(trx, 'deliveries', ['source_id', 'sequence']);
   await index(trx, 'deliveries', ['object']);
-  // The queue: only what waits is in it, so few among millions are found at once, and it holds
-  // all that choosing needs.
+  // The queue: only what waits is in it, so few among millions are found at once. It holds every
+  // column that choosing needs, so that no wide row is read for it.
   await trx.schema
     .createIndex('deliveries_waiting')
     .on('deliveries')
-    .columns(['sequence', 'due_at', 'bytes', 'received_at'])
+    .columns(['sequence', 'due_at', 'bytes', 'received_at', 'settled_at'])
     .where(sql.ref('settled_at'), 'is', null)
     .execute();
 }

@@ -1,0 +1,119 @@
+import Sqlite from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { CatalogRefusal } from '../../src/catalog/catalog.ts';
+import { migrate } from '../../src/catalog/migrate.ts';
+import { migrations } from '../../src/catalog/migrations/list.ts';
+import { openCatalog } from '../../src/catalog/open.ts';
+import { dueQuery } from '../../src/catalog/queue.ts';
+import { connectWriter, kyselyOn } from '../../src/catalog/sqlite/connect.ts';
+import { sqliteDialect } from '../../src/catalog/sqlite/dialect.ts';
+import { RecordingChild } from './child.ts';
+import { claimFor, seedSource, store, tempCatalog } from './support.ts';
+
+describe('migrations', () => {
+  it('run once when many threads and processes open a new catalog at the same time', async () => {
+    const place = await tempCatalog();
+    const nobody = '00000000-0000-0000-0000-000000000000';
+    const args = { url: place.url, sourceId: nobody, where: 'thread', atOnce: 1 } as const;
+    const children = [new RecordingChild(args), new RecordingChild(args)];
+    const opened = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => openCatalog(place.url, { thread: i % 2 === 0 })),
+    );
+    await seedSource(opened[0]!);
+    for (const catalog of opened) await catalog.close();
+    for (const child of children) {
+      await child.ended;
+      // They opened it, and were refused only for their source.
+      expect(child.stderr).toContain('CatalogRefusal: There is no such source.');
+    }
+    const db = new Sqlite(place.path, { readonly: true });
+    const done = db.prepare('select number, name from catalog_migrations').all();
+    expect(done).toEqual(migrations.map((step, i) => ({ number: i + 1, name: step.name })));
+    db.close();
+    await place.remove();
+  });
+
+  it('add what is missing and leave nothing of a step that fails', async () => {
+    const place = await tempCatalog();
+    const connection = connectWriter(place.path);
+    const db = kyselyOn(connection);
+    const tables = () =>
+      connection.prepare(`select name from sqlite_schema where name like 'extra%'`).pluck().all();
+    const make = (name: string, fails = false) => ({
+      name,
+      async up(trx: Parameters<(typeof migrations)[0]['up']>[0]) {
+        await trx.schema.createTable(name).addColumn('id', 'integer').execute();
+        if (fails) throw new Error('no');
+      },
+    });
+    await migrate(db, sqliteDialect);
+    const broken = [...migrations, make('extra_1'), make('extra_2', true)];
+    await expect(migrate(db, sqliteDialect, broken)).rejects.toThrow('no');
+    expect(tables()).toEqual([]);
+    await migrate(db, sqliteDialect, [...migrations, make('extra_1')]);
+    expect(tables()).toEqual(['extra_1']);
+    connection.close();
+    await place.remove();
+  });
+
+  it('an older program refuses a newer schema with one line', async () => {
+    const place = await tempCatalog();
+    await (await openCatalog(place.url, { thread: false })).close();
+    const connection = connectWriter(place.path);
+    const newer = [...migrations, { name: 'next', up: async () => {} }];
+    await migrate(kyselyOn(connection), sqliteDialect, newer);
+    connection.close();
+    for (const thread of [true, false]) {
+      const error = await openCatalog(place.url, { thread }).catch((e) => e);
+      expect(error).toBeInstanceOf(CatalogRefusal);
+      expect(error.code).toBe('schema_newer');
+      expect(error.message).toMatch(/^The catalog has schema \d+, this program knows \d+: .*\.$/);
+    }
+    await place.remove();
+  });
+});
+
+describe('the address', () => {
+  it('of Postgres is refused clearly, so is any other', async () => {
+    for (const url of ['postgres://u:p@127.0.0.1/weir', 'postgresql:///weir']) {
+      const opened = openCatalog(url, { thread: true });
+      await expect(opened).rejects.toThrow('not supported yet by this version');
+    }
+    for (const url of ['sqlite:relative.db', '/a/path', 'mysql://x']) {
+      const opened = openCatalog(url, { thread: true });
+      await expect(opened).rejects.toMatchObject({ code: 'catalog_url' });
+    }
+  });
+});
+
+describe('SQLite', () => {
+  it('syncs every commit to disk, in WAL mode', async () => {
+    const place = await tempCatalog();
+    const connection = connectWriter(place.path);
+    expect(connection.pragma('journal_mode', { simple: true })).toBe('wal');
+    expect(connection.pragma('synchronous', { simple: true })).toBe(2); // FULL
+    expect(connection.pragma('foreign_keys', { simple: true })).toBe(1);
+    connection.close();
+    await place.remove();
+  });
+
+  it('finds what waits by the small index, never by a walk over all deliveries', async () => {
+    const place = await tempCatalog();
+    const catalog = await openCatalog(place.url, { thread: false });
+    const { sourceId } = await seedSource(catalog);
+    await store(catalog, claimFor(sourceId));
+    const db = new Sqlite(place.path, { readonly: true });
+    const plan = (text: string, values: readonly unknown[]) =>
+      (db.prepare(`explain query plan ${text}`).all(values) as { detail: string }[])
+        .map((row) => row.detail)
+        .join('; ');
+    const due = dueQuery(kyselyOn(db), 5_000, 9).compile();
+    const byTheIndex = 'SCAN deliveries USING COVERING INDEX deliveries_waiting';
+    expect(plan(due.sql, due.parameters)).toBe(byTheIndex);
+    const backlog = 'select count(*), min(received_at) from deliveries where settled_at is null';
+    expect(plan(backlog, [])).toBe(byTheIndex);
+    db.close();
+    await catalog.close();
+    await place.remove();
+  });
+});
