@@ -7,13 +7,13 @@ import {
   type RecordProblem,
   recordRejection,
 } from '../src/domain/rejections.ts';
-import { sampleRowEncoder } from '../src/domain/sample-row.ts';
 import { compileShape, type ShapePlan } from '../src/domain/shape-plan.ts';
 import { fieldNameCharsMax } from '../src/domain/shapes.ts';
 import { makeTally } from '../src/domain/tally.ts';
 import { zoneOf } from '../src/domain/timezone.ts';
 import type { ParsedDelivery, ParseInput } from '../src/parse/messages.ts';
-import { gatherRows } from './row-bytes.ts';
+import { RowBytes } from './row-bytes.ts';
+import { sampleWriter } from './sample-writer.ts';
 
 /** Bytes of encoded rows of each kind that one delivery may give. */
 const rowBytesMax = 256 * 1024 * 1024;
@@ -42,15 +42,15 @@ export function deliveryRows(input: ParseInput, bytesMax = rowBytesMax): Deliver
   const judge = recordRules(plan, zoneOf(input.timezone));
   const tally = makeTally();
   const undeclared = new Set<string>();
-  const samples = gatherRows(bytesMax);
-  const rejections = gatherRows(bytesMax);
-  const encodeSample = sampleRowEncoder(input);
+  const samples = new RowBytes(bytesMax);
+  const rejections = new RowBytes(bytesMax);
+  const writeSample = sampleWriter(input, samples);
   let records = 0;
 
   function reject(problems: readonly RecordProblem[], line: number | null): void {
     for (const [ordinal, problem] of problems.entries()) {
       const rejection = recordRejection(problem, records, line);
-      rejections.add(encodeRejectionRow(input, rejection, ordinal));
+      rejections.row(encodeRejectionRow(input, rejection, ordinal));
     }
   }
 
@@ -61,9 +61,7 @@ export function deliveryRows(input: ParseInput, bytesMax = rowBytesMax): Deliver
       records++;
       const judged = judge(cells);
       tally.add(judged);
-      for (const { day, metric, labels, value } of judged.samples) {
-        samples.add(encodeSample(day, metric.key, labels.json, value, records));
-      }
+      for (const sample of judged.samples) writeSample(sample, records);
       if (judged.problems.length > 0) reject(judged.problems, line);
     },
 
@@ -81,8 +79,6 @@ export function deliveryRows(input: ParseInput, bytesMax = rowBytesMax): Deliver
     finish(problem) {
       const names = [...undeclared];
       if (problem !== null) return refused(problem, names);
-      const sampleRows = samples.take();
-      const rejectionRows = rejections.take();
       if (samples.overflowed || rejections.overflowed) {
         return refused({ code: 'too_many_rows' }, names);
       }
@@ -94,9 +90,9 @@ export function deliveryRows(input: ParseInput, bytesMax = rowBytesMax): Deliver
         refusal: null,
         undeclaredFields: names,
         sampleRowCount: samples.count,
-        sampleRows,
+        sampleRows: samples.take(),
         rejectionRowCount: rejections.count,
-        rejectionRows,
+        rejectionRows: rejections.take(),
       };
     },
   };

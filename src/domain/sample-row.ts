@@ -24,15 +24,30 @@ export interface SampleRowBase {
   readonly generation: number;
 }
 
+/**
+ * The parts that rows of one delivery have in common. A row is: `head`, the day negated,
+ * `middle`, the value, `tail`, the record number, a newline.
+ */
+export interface SampleRowParts {
+  readonly head: string;
+  readonly middle: (metric: string, labelsJson: string) => string;
+  readonly tail: string;
+}
+
+export function sampleRowParts(base: SampleRowBase): SampleRowParts {
+  const sandbox = base.sandbox ? '1' : '0';
+  return {
+    head: `${base.sourceId}\t`,
+    middle: (metric, labelsJson) => `\t${metric}\t${escapeTsv(labelsJson)}\t${sandbox}\t`,
+    tail: `\t${base.artifactId}\t${base.sequence}\t${base.generation}\t`,
+  };
+}
+
 /** @returns a function that gives one row, newline included. `day`: days since 1970-01-01. */
 export function sampleRowEncoder(base: SampleRowBase) {
-  const { sourceId } = base;
-  const middle = base.sandbox ? '1' : '0';
-  const tail = `\t${base.artifactId}\t${base.sequence}\t${base.generation}\t`;
-  return (day: number, metric: string, labelsJson: string, value: string, record: number) => {
-    const key = `${sourceId}\t${-day}\t${metric}\t${escapeTsv(labelsJson)}\t${middle}`;
-    return `${key}\t${value}${tail}${record}\n`;
-  };
+  const { head, middle, tail } = sampleRowParts(base);
+  return (day: number, metric: string, labelsJson: string, value: string, record: number) =>
+    `${head}${-day}${middle(metric, labelsJson)}${value}${tail}${record}\n`;
 }
 
 const special = /[\\\t\n\r\0\b\f]/g;
