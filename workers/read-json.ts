@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { type Cell, notText } from '../src/domain/records.ts';
 import type { DeliveryProblem } from '../src/domain/rejections.ts';
 import type { DeliveryRows } from './delivery-rows.ts';
@@ -42,6 +43,7 @@ export function readPushBody(json: Uint8Array, rows: DeliveryRows): DeliveryProb
  */
 export function readNdjson(json: Uint8Array, rows: DeliveryRows): DeliveryProblem | null {
   const prepared = prepareJson(json, true);
+  if (prepared.bytes.length > constants.MAX_STRING_LENGTH) return { code: 'unpacked_too_large' };
   const text = textOf(prepared.bytes);
   const take = recordTaker(rows);
   let line = 1;
@@ -64,6 +66,8 @@ const blankLine = /^[ \t\r]*$/;
 type Read = { readonly value: unknown } | DeliveryProblem;
 
 function parseWhole({ bytes, loneSurrogateAt }: PreparedJson): Read {
+  // Quotes around every number can double an unpacked body.
+  if (bytes.length > constants.MAX_STRING_LENGTH) return { code: 'unpacked_too_large' };
   const read = parse(textOf(bytes));
   if ('code' in read || loneSurrogateAt < 0) return read;
   return { code: 'lone_surrogate' };
