@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Deliveries } from './catalog.ts';
 import { deliveryOf, selectDeliveries } from './rows.ts';
@@ -57,6 +58,8 @@ export function deliveriesReads(at: Db): Deliveries {
           .where('object', 'in', objects.slice(from, from + namesPerQuery))
           .execute();
         for (const row of rows) found.add(row.object);
+        // Between the lists the event loop has its turn: a sweep asks for many.
+        await setImmediate();
       }
       return found;
     },

@@ -1,7 +1,7 @@
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Catalog, CatalogRefusal } from './catalog.ts';
 import { sqliteCatalog } from './sqlite/catalog.ts';
-import { openThread } from './sqlite/thread.ts';
+import { openThread } from './sqlite/thread-client.ts';
 import { openWriter } from './sqlite/writer.ts';
 
 /**

@@ -19,9 +19,6 @@ import type { Db, DeliveriesTable, Schema } from './schema.ts';
  * Ordering: whoever holds the current token decides, even when its lease has run out, as long as
  * nobody else has claimed. A token belongs to one generation: a re-parse clears it.
  */
-export type QueueReads = Pick<Queue, 'backlog'>;
-export type QueueWrites = Omit<Queue, keyof QueueReads>;
-
 type Settling = Pick<DeliveriesTable, 'status' | 'refusal' | 'undeclared_fields'> & {
   artifact: DbUuid;
   token: DbUuid;
@@ -29,23 +26,7 @@ type Settling = Pick<DeliveriesTable, 'status' | 'refusal' | 'undeclared_fields'
   parser: number | null;
 } & { [K in keyof Counts]: number };
 
-export function queueReads({ db }: Db): QueueReads {
-  return {
-    async backlog() {
-      const { deliveries, oldest } = await db
-        .selectFrom('deliveries')
-        .select([
-          sql<number>`count(*)`.as('deliveries'),
-          sql<number>`min(received_at)`.as('oldest'),
-        ])
-        .where('settled_at', 'is', null)
-        .executeTakeFirstOrThrow();
-      return { deliveries, oldestReceivedAt: oldest };
-    },
-  };
-}
-
-export function queueWrites(at: Db): QueueWrites {
+export function queueOn(at: Db): Queue {
   const { db, dialect } = at;
   const settle = settleQuery(db);
   const postpone = postponeQuery(db);
@@ -91,6 +72,17 @@ export function queueWrites(at: Db): QueueWrites {
         await rejectCrashed(trx, row.sequence, now);
         return 'rejected';
       }),
+    async backlog() {
+      const { deliveries, oldest } = await db
+        .selectFrom('deliveries')
+        .select([
+          sql<number>`count(*)`.as('deliveries'),
+          sql<number>`min(received_at)`.as('oldest'),
+        ])
+        .where('settled_at', 'is', null)
+        .executeTakeFirstOrThrow();
+      return { deliveries, oldestReceivedAt: oldest };
+    },
   };
 }
 

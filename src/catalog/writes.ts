@@ -1,17 +1,17 @@
-import type { Claim, KnownDelivery, Probe, Verdict } from './catalog.ts';
+import type { Claim, KnownDelivery, Probe, Queue, Verdict } from './catalog.ts';
 import type { DirectoryWrites } from './directory.ts';
 import type { Failure } from './failures.ts';
-import type { QueueWrites } from './queue.ts';
 
 /**
  * Everything that changes the catalog, as one map of calls: served in this thread or in another.
+ * The whole queue is here: counting a long backlog takes longer than an event loop may stand.
  * Arguments and answers are plain values that may cross between threads; errors that concern one
  * entry of a group cross as data.
  */
 export interface Writes {
   readonly directory: DirectoryWrites;
   readonly ledger: LedgerWrites;
-  readonly queue: QueueWrites;
+  readonly queue: Queue;
 }
 
 export interface LedgerWrites {
@@ -60,7 +60,14 @@ const names: { [A in Area]: Record<Method<A>, true> } = {
     revokeKey: true,
   },
   ledger: { commit: true },
-  queue: { claim: true, extend: true, complete: true, release: true, crashed: true },
+  queue: {
+    claim: true,
+    extend: true,
+    complete: true,
+    release: true,
+    crashed: true,
+    backlog: true,
+  },
 };
 
 /** Serves one call; the answer is that of the method. */

@@ -13,7 +13,7 @@ async function holdsAll(catalog: Catalog, told: readonly Acknowledged[]): Promis
 }
 
 for (const where of ['thread', 'process'] as const) {
-  it(`a process killed while recording (${where}) loses no receipt, and the next goes on`, async () => {
+  it(`a process killed while recording (${where}) loses no receipt`, async () => {
     const place = await tempCatalog();
     const seeding = await openCatalog(place.url, { thread: false });
     const { sourceId } = await seedSource(seeding);

@@ -3,7 +3,8 @@ import { claimFor } from './support.ts';
 
 /**
  * Records deliveries until it is killed, and says each one only after it was acknowledged:
- * a line `artifactId key sequence`. Arguments: address, source, thread or process, how many at once.
+ * a line `artifactId key sequence`. Arguments: address, source, `thread` or `process`, and how
+ * many at once.
  */
 const [url, sourceId, where, atOnce] = process.argv.slice(2) as [string, string, string, string];
 const catalog = await openCatalog(url, { thread: where === 'thread' });

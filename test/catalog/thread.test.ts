@@ -4,10 +4,10 @@ import { expect, it } from 'vitest';
 import { CatalogAway, CatalogRefusal } from '../../src/catalog/catalog.ts';
 import { openCatalog } from '../../src/catalog/open.ts';
 import { sqliteCatalog } from '../../src/catalog/sqlite/catalog.ts';
-import { openThread, startThread } from '../../src/catalog/sqlite/thread.ts';
+import { openThread, startThread } from '../../src/catalog/sqlite/thread-client.ts';
 import { claimFor, seedSource, store, tempCatalog } from './support.ts';
 
-it('the event loop goes on while the catalog waits for the disk or for another process', async () => {
+it('the event loop goes on while the catalog waits for another process', async () => {
   const place = await tempCatalog();
   const catalog = await openCatalog(place.url, { thread: true });
   const { sourceId } = await seedSource(catalog);
@@ -42,7 +42,7 @@ it('errors cross the thread as themselves', async () => {
   await place.remove();
 });
 
-it('a thread that dies fails its calls with CatalogAway, and the next call has a new one', async () => {
+it('a thread that dies fails its calls with CatalogAway, the next has a new one', async () => {
   const place = await tempCatalog();
   const threads: Worker[] = [];
   const writer = await openThread(place.path, (settings) => {
@@ -55,10 +55,12 @@ it('a thread that dies fails its calls with CatalogAway, and the next call has a
   blocker.exec('begin immediate');
   const lost = store(catalog, claimFor(sourceId));
   const gathered = store(catalog, claimFor(sourceId)).catch((error) => error);
-  await threads[0]!.terminate();
-  await expect(lost).rejects.toBeInstanceOf(CatalogAway);
+  // It dies inside its transaction, and the lock must not stay behind.
+  const dying = threads[0]!.terminate();
   blocker.exec('commit');
   blocker.close();
+  await dying;
+  await expect(lost).rejects.toBeInstanceOf(CatalogAway);
   // The group behind the lost one left for the new thread.
   expect(await gathered).toBeGreaterThan(0);
   expect(await store(catalog, claimFor(sourceId))).toBeGreaterThan(0);

@@ -4,7 +4,6 @@ import { deliveriesReads } from '../deliveries.ts';
 import { directoryReads } from '../directory.ts';
 import { openLedger } from '../ledger.ts';
 import { openLookup, type PrepareOne } from '../lookup.ts';
-import { queueReads } from '../queue.ts';
 import { writesThrough } from '../writes.ts';
 import { connectReader, kyselyOn } from './connect.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -25,7 +24,7 @@ export function sqliteCatalog(path: string, writer: Writer): Catalog {
     directory: { ...guarded(directoryReads(at)), ...writes.directory },
     lookup,
     ledger,
-    queue: { ...guarded(queueReads(at)), ...writes.queue },
+    queue: writes.queue,
     deliveries: guarded(deliveriesReads(at)),
     async ping() {
       await writes.queue.extend([], 0);

@@ -121,16 +121,15 @@ function insertQuery({ db }: Db) {
 
 /** A delivery's first name has the ordinal 0, each further one the next. */
 function nameQuery({ db }: Db, which: 'first' | 'further') {
+  const next = (sequence: number) =>
+    sql<number>`(select max(ordinal) + 1 from delivery_keys where sequence = ${sequence})`;
   return once<Name>()((p) =>
     db.insertInto('delivery_keys').values({
       source_id: p.source,
       sandbox: p.sandbox,
       key: p.key,
       sequence: p.sequence,
-      ordinal:
-        which === 'first'
-          ? 0
-          : sql<number>`(select max(ordinal) + 1 from delivery_keys where sequence = ${p.sequence})`,
+      ordinal: which === 'first' ? 0 : next(p.sequence),
       named_at: p.now,
     }),
   );

@@ -1,7 +1,7 @@
 import type { CatalogDialect } from '../dialect.ts';
 import { directoryWrites } from '../directory.ts';
 import { migrate } from '../migrate.ts';
-import { queueWrites } from '../queue.ts';
+import { queueOn } from '../queue.ts';
 import type { Db } from '../schema.ts';
 import { type Call, serveCall, type Writes } from '../writes.ts';
 import { connectWriter, kyselyOn } from './connect.ts';
@@ -37,7 +37,7 @@ export async function openWriter(path: string): Promise<Writer> {
   const writes: Writes = {
     directory: directoryWrites(at),
     ledger: sqliteLedger(connection, at),
-    queue: queueWrites(at),
+    queue: queueOn(at),
   };
   return { call: (call) => inTurn(() => serveCall(writes, call)), close };
 }

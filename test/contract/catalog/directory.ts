@@ -120,7 +120,7 @@ export function directoryContract(on: Subject): void {
       expect(versions.sort((a, b) => a - b)).toEqual(expected);
     });
 
-    it('are refused with a shape that the rules forbid, naming the field, and nothing stays', async () => {
+    it('are refused with a shape that the rules forbid, and nothing stays', async () => {
       const { companyId, sourceId } = await seedSource(on.catalog);
       const fields = [wideFields[0]!, { name: 'x', role: 'value', metric: 'unheard_of' }] as const;
       const bad = newSource(companyId, { fields });
@@ -132,7 +132,7 @@ export function directoryContract(on: Subject): void {
       expect(await on.catalog.directory.source(sourceId)).toMatchObject({ shapeVersion: 1 });
     });
 
-    it('are refused for an unknown company, with a taken id, and saved only where they are', async () => {
+    it('are refused for an unknown company and with a taken id', async () => {
       const { companyId, sourceId } = await seedSource(on.catalog);
       const { directory } = on.catalog;
       const lost = directory.createSource(newSource(randomUUID()), 1);

@@ -45,7 +45,7 @@ export function ledgerContract(on: Subject): void {
     expect(await on.catalog.lookup.known({ ...other, idempotencyKey: 'free' })).toBeNull();
   });
 
-  it('gives a known body another name, which stands for the first receipt from then on', async () => {
+  it('gives a known body another name, which stands for the first receipt', async () => {
     const { sourceId } = await seedSource(on.catalog);
     const first = claimFor(sourceId, { idempotencyKey: 'one' });
     await store(on.catalog, first);
@@ -61,7 +61,7 @@ export function ledgerContract(on: Subject): void {
     expect(await on.catalog.deliveries.conflicts(first.artifactId)).toBe(1);
   });
 
-  it('lets a key decide before a body: a used key beside the body of another delivery', async () => {
+  it('lets a used key decide before the body of another delivery', async () => {
     const { sourceId } = await seedSource(on.catalog);
     const one = claimFor(sourceId);
     const two = claimFor(sourceId);

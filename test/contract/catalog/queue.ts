@@ -58,7 +58,7 @@ function claiming(on: Subject): void {
     expect(await on.catalog.queue.claim(want())).toEqual([]);
   });
 
-  it('gives each job its delivery as it is now, its shape, its company and no failures', async () => {
+  it('gives each job its delivery, its shape and its company', async () => {
     const { company, sourceId } = await seedSource(on.catalog);
     const claim = claimFor(sourceId, { sandbox: true, encoding: 'gzip', bytes: 7 });
     await store(on.catalog, claim);
@@ -83,7 +83,7 @@ function claiming(on: Subject): void {
     });
   });
 
-  it('stops before the bodies grow over the bytes wanted, but takes a first one always', async () => {
+  it('keeps the bodies within the bytes wanted, but takes a first one always', async () => {
     const { sourceId } = await seedSource(on.catalog);
     for (const bytes of [500, 100, 50, 60]) {
       await store(on.catalog, claimFor(sourceId, { bytes }));
@@ -171,7 +171,7 @@ function completing(on: Subject): void {
     expect(await on.catalog.queue.claim(late)).toEqual([]);
   });
 
-  it('leaves out who lost the lease: the second holder decides, and the first changes nothing', async () => {
+  it('leaves out who lost the lease: the second holder decides', async () => {
     await wait(on.catalog, 2);
     const first = await on.catalog.queue.claim(want({ leaseMs: 1 }));
     const second = await on.catalog.queue.claim(want({ now: 20_000, limit: 1 }));
