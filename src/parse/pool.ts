@@ -26,6 +26,8 @@ export function startParsePool(settings: WorkerSettings): ParsePool {
     minThreads: threads,
     maxThreads: threads,
     maxQueue: limits.parseClaimMax,
+    // Waiting blocked between tasks would freeze the thread's sockets to the object store.
+    atomics: 'disabled',
     workerData: settings,
   });
   return {

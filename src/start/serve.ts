@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { v7 as uuid } from 'uuid';
 import { ingestRoute } from '../accept/ingest.ts';
+import { StoreAway } from '../artifacts/artifacts.ts';
 import { openArtifacts } from '../artifacts/open.ts';
 import { openCatalog } from '../catalog/open.ts';
 import { limits } from '../domain/limits.ts';
@@ -10,6 +11,7 @@ import { listen } from '../http/listener.ts';
 import { ParseLoop } from '../parse/loop.ts';
 import { startDoorPool, startParsePool } from '../parse/pool.ts';
 import { InsertBatcher } from '../samples/batcher.ts';
+import { SamplesAway } from '../samples/samples.ts';
 import { deliveryRoute } from '../serve/deliveries.ts';
 import { opsRoutes } from '../serve/ops.ts';
 import { samplesRoute } from '../serve/samples.ts';
@@ -22,6 +24,11 @@ import { openServiceSamples } from './stores.ts';
 export interface Service {
   /** Answers what is under way, finishes what is being parsed, ends the engine. */
   stop(): Promise<void>;
+}
+
+/** A store that is away may come; a wrong password or a newer schema stays what it is. */
+function isAway(error: unknown): boolean {
+  return error instanceof StoreAway || error instanceof SamplesAway;
 }
 
 const drainMs = 10_000;
@@ -46,7 +53,10 @@ export async function startService(settings: Settings, log: Logger): Promise<Ser
   const door = startDoorPool();
   const loop = new ParseLoop({ queue: catalog.queue, pool, rows: batcher, clock, log });
 
-  const away = (what: string) => (err: unknown) => log.warn({ err }, `${what} is not ready yet`);
+  const away = (what: string) => (err: unknown) => {
+    if (!isAway(err)) throw err;
+    log.warn({ err }, `${what} is not ready yet`);
+  };
   const { signal } = stopping;
   await untilDone(() => artifacts.prepare(), {
     ...retry,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /**
  * Repeats what may fail for a while, with waits that double up to `waitMaxMs`.
  *
- * @param told called with each failure
+ * @param told called with each failure; what it throws ends the attempts
  * @throws what `signal` was aborted with, once it is
  */
 export async function untilDone(

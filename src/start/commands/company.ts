@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { v7 as uuid } from 'uuid';
+import { isZone } from '../../domain/timezone.ts';
 import { answering, group, WrongUsage, withCatalog } from '../command.ts';
 
 export function companyCommands(): Command {
@@ -22,9 +23,6 @@ export function companyCommands(): Command {
 }
 
 function knownTimezone(name: string): string {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone && name;
-  } catch {
-    throw new WrongUsage(`--timezone: ${name} is no IANA timezone`);
-  }
+  if (isZone(name)) return name;
+  throw new WrongUsage(`--timezone: ${name} is no IANA timezone`);
 }
