@@ -18,6 +18,7 @@ const text = (path: string) => readFileSync(join(root, path), 'utf8');
 /** Folder → what its files may import from the project, by path prefix. */
 const mayImport: Record<string, readonly string[]> = {
   'src/std/': ['src/std/'],
+  'src/client/': ['src/client/'],
   'src/domain/': ['src/domain/', 'src/std/'],
   'src/artifacts/': ['src/artifacts/', 'src/domain/', 'src/std/'],
   'src/catalog/': ['src/catalog/', 'src/domain/', 'src/std/'],

@@ -5,6 +5,8 @@ import { deliveryCommands } from './commands/delivery.ts';
 import { engineCommand } from './commands/engine.ts';
 import { keyCommands } from './commands/key.ts';
 import { metricCommands } from './commands/metric.ts';
+import { pushCommand } from './commands/push.ts';
+import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
 import { sourceCommands } from './commands/source.ts';
 import { SettingsError, settingsHelp } from './settings.ts';
@@ -19,7 +21,9 @@ const program = new Command('weir')
   .addCommand(metricCommands())
   .addCommand(sourceCommands())
   .addCommand(keyCommands())
-  .addCommand(deliveryCommands());
+  .addCommand(deliveryCommands())
+  .addCommand(pushCommand())
+  .addCommand(sendCommand());
 
 throwOnExit(program);
 
