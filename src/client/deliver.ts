@@ -59,7 +59,6 @@ interface Setback {
   readonly code: string;
   readonly status?: number;
   readonly retryAfterMs: number | null;
-  readonly stale: boolean;
 }
 
 /**
@@ -74,19 +73,16 @@ export async function deliver(request: Request, parts: SenderParts = {}): Promis
   const { clock = Date.now, random = Math.random, sleep = timerSleep } = parts;
   const startedAt = clock();
   let failures = 0;
-  let wasStale = false;
   for (let attempt = 1; ; attempt++) {
     const outcome = await attemptOnce(request, attempt, parts, clock);
     if ('receipt' in outcome) return outcome;
     let waitMs: number;
-    if (outcome.stale && !wasStale) waitMs = 0;
-    else if (outcome.status === 429 && outcome.retryAfterMs !== null) {
+    if (outcome.status === 429 && outcome.retryAfterMs !== null) {
       waitMs = Math.max(retryLimits.tooManyWaitMinMs, outcome.retryAfterMs);
     } else {
       waitMs = Math.max(backoffMs(failures, random()), outcome.retryAfterMs ?? 0);
       failures += 1;
     }
-    wasStale = outcome.stale;
     if (clock() + waitMs - startedAt > retryLimits.giveUpAfterMs) throw gaveUp(outcome, attempt);
     parts.tell?.({ kind: 'waiting', attempt, waitMs, why: outcome.why });
     await sleep(waitMs, parts.signal);
@@ -114,7 +110,7 @@ async function attemptOnce(
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     const why = `no answer: ${error.message}`;
-    return { why, code: 'no_answer', retryAfterMs: null, stale: error.stale };
+    return { why, code: 'no_answer', retryAfterMs: null };
   }
 }
 
@@ -136,7 +132,7 @@ function judged(answer: Answer, attempts: number, nowMs: number): Delivered | Se
     throw new DeliveryFailed(code, message, { status, field, attempts });
   }
   const retryAfter = retryAfterMs(headers['retry-after'], nowMs);
-  return { why: `${status} ${code}`, code, status, retryAfterMs: retryAfter, stale: false };
+  return { why: `${status} ${code}`, code, status, retryAfterMs: retryAfter };
 }
 
 function gaveUp(last: Setback, attempts: number): DeliveryFailed {
