@@ -60,7 +60,9 @@ async function* partsOf(path: string, first: FileState): AsyncIterable<Uint8Arra
     for (let at = 0; at < first.size; ) {
       // A part is still in use when the next one is read: each has memory of its own.
       const part = Buffer.allocUnsafe(Math.min(partBytes, first.size - at));
-      const { bytesRead } = await file.read(part, 0, part.length, at);
+      const { bytesRead } = await file.read(part, 0, part.length, at).catch((cause: unknown) => {
+        throw unreadable(cause);
+      });
       if (bytesRead === 0) throw changed(path);
       yield part.subarray(0, bytesRead);
       at += bytesRead;
@@ -68,6 +70,11 @@ async function* partsOf(path: string, first: FileState): AsyncIterable<Uint8Arra
   } finally {
     await file.close();
   }
+}
+
+function unreadable(cause: unknown): DeliveryFailed {
+  const message = `The file cannot be read: ${(cause as Error).message}.`;
+  return new DeliveryFailed('unreadable', message, { cause });
 }
 
 function changed(path: string): DeliveryFailed {
@@ -87,8 +94,7 @@ async function openFile(path: string): Promise<FileHandle> {
   try {
     return await open(path);
   } catch (cause) {
-    const { message } = cause as Error;
-    throw new DeliveryFailed('unreadable', `The file cannot be opened: ${message}.`, { cause });
+    throw unreadable(cause);
   }
 }
 
