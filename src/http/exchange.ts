@@ -36,12 +36,14 @@ const reasons: Record<number, string> = {
 export class Exchange {
   readonly head: RequestHead;
   readonly res: HttpResponse;
+  readonly #service: { readonly closing: boolean };
   #state: 'open' | 'answered' | 'gone' = 'open';
   #onGone: (() => void)[] = [];
 
   /** Must be made within the request handler, before anything is awaited. */
-  constructor(res: HttpResponse, head: RequestHead) {
+  constructor(res: HttpResponse, head: RequestHead, service: { readonly closing: boolean }) {
     this.res = res;
+    this.#service = service;
     this.head = head;
     res.onAborted(() => {
       this.#state = 'gone';
@@ -71,8 +73,20 @@ export class Exchange {
       for (const [name, value] of Object.entries(answer.headers ?? {})) {
         this.res.writeHeader(name, value);
       }
-      this.res.end(answer.body ?? '', answer.close ?? false);
+      this.#end(answer);
     });
+  }
+
+  /** A HEAD's answer tells the length and has no body (RFC 9110, section 9.3.2), a 304 neither. */
+  #end({ status, body = '', close = this.#service.closing }: Reply): void {
+    const head = this.head.method === 'HEAD';
+    if (!head && status !== 304) this.res.end(body, close);
+    else if (close) this.res.end('', close);
+    else {
+      // Given a length, endWithoutBody leaves the request pending: nothing follows it.
+      if (head) this.res.writeHeader('Content-Length', String(Buffer.byteLength(body)));
+      this.res.endWithoutBody();
+    }
   }
 
   /** Cuts the connection without an answer. */

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { ApiError } from '../domain/errors.ts';
 import { Exchange, type Reply } from './exchange.ts';
-import { framingIsSound } from './framing.ts';
+import { framingIsSound, framingOf } from './framing.ts';
 import { RequestHead } from './head.ts';
 import { OpenAnswers } from './open-answers.ts';
 
@@ -40,10 +40,10 @@ export function mount(app: TemplatedApp, routes: readonly Route[], log: RouteLog
         { length: parameterCount },
         (_, i) => req.getParameter(i) ?? '',
       );
-      const exchange = exchangeOf(res, req);
+      const exchange = exchangeOf(res, req, open);
       const route = own.find((one) => one.method === exchange.head.method);
       const answering = route
-        ? route.handle(exchange, parameters)
+        ? begin(route, exchange, parameters)
         : Promise.reject(methodNotAllowed(allow));
       open.enter();
       answering.catch((error) => answerError(exchange, error, log)).finally(() => open.leave());
@@ -51,13 +51,26 @@ export function mount(app: TemplatedApp, routes: readonly Route[], log: RouteLog
   }
   app.any('/*', (res, req) => {
     const error = new ApiError(404, 'not_found', 'There is nothing at this address.');
-    answerError(exchangeOf(res, req), error, log);
+    void answerError(exchangeOf(res, req, open), error, log);
   });
   return open;
 }
 
-function exchangeOf(res: HttpResponse, req: HttpRequest): Exchange {
-  return new Exchange(res, new RequestHead(req));
+/**
+ * A read has no use for a body, but how one is framed decides where the next request begins. What
+ * takes a body judges its framing itself, in the order of the contract (DECISIONS 6).
+ */
+async function begin(
+  route: Route,
+  exchange: Exchange,
+  parameters: readonly string[],
+): Promise<void> {
+  if (route.method === 'GET') framingOf(exchange.head);
+  await route.handle(exchange, parameters);
+}
+
+function exchangeOf(res: HttpResponse, req: HttpRequest, open: OpenAnswers): Exchange {
+  return new Exchange(res, new RequestHead(req), open);
 }
 
 function methodNotAllowed(allow: string): ApiError {
@@ -67,10 +80,18 @@ function methodNotAllowed(allow: string): ApiError {
 }
 
 /** Answers a failure; what is not an `ApiError` is logged and told only as 500 or 503. */
-export function answerError(exchange: Exchange, error: unknown, log: RouteLog): void {
+export async function answerError(
+  exchange: Exchange,
+  error: unknown,
+  log: RouteLog,
+): Promise<void> {
   const known = error instanceof ApiError ? error : unexpected(error);
   if (known.status >= 500) log.error({ err: known.cause ?? error }, 'a request failed');
-  if (exchange.open) exchange.reply(errorReply(known, exchange));
+  const reply = errorReply(known, exchange);
+  // Answered within the read that brought it, a connection would still serve whatever else that
+  // read holds; while an answer is pending, uWebSockets.js ends it at the next request instead.
+  if (reply.close) await new Promise((resolve) => setImmediate(resolve));
+  if (exchange.open) exchange.reply(reply);
 }
 
 function errorReply(error: ApiError, exchange: Exchange): Reply {
