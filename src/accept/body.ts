@@ -125,7 +125,12 @@ export class Body {
     this.lastByteAt = Date.now();
     this.#bytes += chunk.byteLength;
     this.#complete = isLast;
-    if (isLast) this.#unwatch();
+    if (isLast) {
+      this.#unwatch();
+      // The rest of one read still comes after a pause. Left paused, the connection would never
+      // bring its next request.
+      this.#resume();
+    }
     if (this.#bytes > limits.deliveryBytesMax) {
       this.#state = 'discarding';
       this.#kept.splice(0);
