@@ -58,7 +58,7 @@ beforeAll(async () => {
 function importsOf(from: string): Import[] {
   return parse(text(from))[0]
     .map((one) => ('specifier' in one ? one.specifier : undefined))
-    .filter((name): name is string => name !== undefined)
+    .filter((name) => typeof name === 'string')
     .map((name) => (name.startsWith('.') ? normalize(join(dirname(from), name)) : name))
     .map((to) => ({ from, to }));
 }

@@ -67,7 +67,9 @@ export class ProgressLine {
 
   #draw(text: string): void {
     const line = `${basename(this.#file)}  ${text}`;
-    this.#out.write(`\r\x1b[2K${line.slice(0, (this.#out.columns ?? 80) - 1)}`);
+    // Some terminals say that they have 0 columns.
+    const columns = this.#out.columns || 80;
+    this.#out.write(`\r\x1b[2K${line.slice(0, columns - 1)}`);
   }
 }
 

@@ -55,7 +55,8 @@ function failure({ code, field, message }: DeliveryFailed): string {
 }
 
 function say(file: string, text: string): void {
-  process.stderr.write(`weir: ${file}: ${text}\n`);
+  // A service's message must not move the cursor of the terminal.
+  process.stderr.write(`weir: ${file}: ${text.replaceAll(/\p{Cc}/gu, ' ')}\n`);
 }
 
 /** A command that sends: `--json` is added. It needs no settings, for it may run anywhere. */

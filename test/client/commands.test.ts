@@ -101,6 +101,12 @@ describe('weir push', () => {
     expect(stderr).toMatch(/^weir: a\.csv: .*these bytes were NOT stored/);
   });
 
+  test('a message of the service cannot move the cursor', async () => {
+    service.will(answer(400, { code: 'invalid_argument', message: 'No\u001b[2J.\nno' }));
+    const { stderr } = await push(file('a.csv', 'a\n'));
+    expect(stderr).toBe('weir: a.csv: invalid_argument: No [2J. no\n');
+  });
+
   test('a wait is told, and the file gets its receipt after it', async () => {
     service.will(refusal(429, 'rate_limited', { 'Retry-After': '1' }), accepted);
     const { code, stdout, stderr } = await push('--json', file('a.csv', 'a\n'));

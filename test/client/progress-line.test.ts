@@ -59,6 +59,12 @@ describe('on a terminal', () => {
   });
 });
 
+test('a terminal that says it has 0 columns gets the whole line', () => {
+  const out = terminal(true, 0);
+  new ProgressLine(out, 'data.csv').show({ ...waiting, waitMs: 0 });
+  expect(out.written[0]).toMatch(/in 0 s$/);
+});
+
 test('elsewhere each wait is one line, and nothing else is written', () => {
   const out = terminal(false);
   const line = new ProgressLine(out, 'some/data.csv');
