@@ -137,6 +137,7 @@ function judged(answer: Answer, attempts: number, nowMs: number): Delivered | Se
 
 function gaveUp(last: Setback, attempts: number): DeliveryFailed {
   const days = retryLimits.giveUpAfterMs / 86_400_000;
-  const message = `Given up: ${days} days are over after ${attempts} attempts; the last: ${last.why}.`;
+  const tried = `${days} days are over after ${attempts} attempts`;
+  const message = `Given up: ${tried}; the last: ${last.why}.`;
   return new DeliveryFailed(last.code, message, { status: last.status, attempts });
 }

@@ -15,8 +15,8 @@ const help = `
 A file named .csv is sent as text/csv, any other as application/json.
 
 Each attempt is signed anew under the same delivery id. Sent again until there is a receipt: after
-429 when its Retry-After is over; after 5xx, timeouts and dropped connections after 30 s, doubling up
-to an hour, with jitter, for 3 days.
+429 when its Retry-After is over; after 5xx, timeouts and dropped connections after 30 s, doubling
+up to an hour, with jitter, for 3 days.
 
 Exit code: 0 the file has its receipt, 1 it has none, 2 wrong usage.`;
 
