@@ -73,12 +73,12 @@ export class Exchange {
       for (const [name, value] of Object.entries(answer.headers ?? {})) {
         this.res.writeHeader(name, value);
       }
-      this.#end(answer);
+      this.#end({ ...answer, close: answer.close === true || this.#service.closing });
     });
   }
 
   /** A HEAD's answer tells the length and has no body (RFC 9110, section 9.3.2), a 304 neither. */
-  #end({ status, body = '', close = this.#service.closing }: Reply): void {
+  #end({ status, body = '', close = false }: Reply): void {
     const head = this.head.method === 'HEAD';
     if (!head && status !== 304) this.res.end(body, close);
     else if (close) this.res.end('', close);

@@ -13,10 +13,11 @@ type ListenExclusively = (
 ) => void;
 
 export interface Listener {
-  /** Takes no new connection; resolves when the answers under way are out or time is up. */
-  drain(graceMs: number): Promise<void>;
-  /** Cuts what is left. */
-  close(): void;
+  /**
+   * Takes no new connection, lets the answers under way out, each as the last of its connection,
+   * and cuts what is left when there are none or time is up.
+   */
+  close(graceMs: number): Promise<void>;
 }
 
 /**
@@ -40,11 +41,11 @@ export function listen(
         return;
       }
       resolve({
-        async drain(graceMs) {
+        async close(graceMs) {
           us_listen_socket_close(socket);
           await openAnswers.settled(graceMs);
+          app.close();
         },
-        close: () => app.close(),
       });
     });
   });

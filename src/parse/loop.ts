@@ -198,6 +198,8 @@ export class ParseLoop {
       for (const one of jobs) await this.#work([one]);
       return;
     }
+    // A stop ends the threads, whatever they are at.
+    if (this.#stopped) return this.#putBack(job!, err);
     log.error({ err, artifactId: job!.artifactId }, 'a parser crashed');
     try {
       await queue.crashed(job!, clock());

@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { v7 as uuid } from 'uuid';
 import { ingestRoute } from '../accept/ingest.ts';
@@ -31,40 +32,59 @@ function isAway(error: unknown): boolean {
   return error instanceof StoreAway || error instanceof SamplesAway;
 }
 
-const drainMs = 10_000;
+/** How long a stop waits for answers under way, then for deliveries being parsed. */
+const stopWaitMs = { answers: 10_000, parsing: 5_000 };
 const retry = { waitMs: 200, waitMaxMs: 5_000 };
 
 /**
  * Starts the whole service. The order is that of the delivery's way, backwards: what a step needs
- * is there before the step is, and the listeners come last.
+ * is there before the step is, and the listeners come last. A stop, and a start that fails, close
+ * what is open the other way round.
  *
  * @throws Error with one clear line when an address or the data directory is taken
  */
 export async function startService(settings: Settings, log: Logger): Promise<Service> {
-  const clock = systemClock;
-  const stopping = new AbortController();
   if (settings.WEIR_CRASH_AT) armCrashPoint(settings.WEIR_CRASH_AT);
+  const closings: Closing[] = [];
+  const stop = async () => {
+    for (const close of closings.splice(0).reverse()) await close();
+  };
+  try {
+    await open(settings, log, (close) => closings.push(close));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  log.info({ api: settings.baseUrl, dataDir: settings.dataDir }, 'weir serves');
+  return { stop };
+}
+
+type Closing = () => Promise<unknown>;
+
+async function open(
+  settings: Settings,
+  log: Logger,
+  onStop: (close: Closing) => void,
+): Promise<void> {
+  const clock = systemClock;
   await mkdir(settings.dataDir, { recursive: true });
   const catalog = await openCatalog(settings.catalogUrl, { thread: true });
+  onStop(() => catalog.close());
   const artifacts = openArtifacts(settings.artifactsUrl);
+  onStop(() => artifacts.close());
   const samples = await openServiceSamples(settings, log);
   const batcher = new InsertBatcher({ store: samples.store });
+  // The store is closed first: an insert that hangs fails then, and the batcher can end.
+  onStop(() => Promise.all([samples.close(), batcher.close()]));
   const pool = startParsePool({ artifactsUrl: settings.artifactsUrl });
   const door = startDoorPool();
+  onStop(() => Promise.all([pool.close(), door.close()]));
   const loop = new ParseLoop({ queue: catalog.queue, pool, rows: batcher, clock, log });
 
-  const away = (what: string) => (err: unknown) => {
-    if (!isAway(err)) throw err;
-    log.warn({ err }, `${what} is not ready yet`);
-  };
-  const { signal } = stopping;
-  await untilDone(() => artifacts.prepare(), {
-    ...retry,
-    signal,
-    told: away('the artifact store'),
-  });
-  await untilDone(() => samples.store.prepare(), { ...retry, signal, told: away('ClickHouse') });
+  await untilThere('the artifact store', () => artifacts.prepare(), log);
+  await untilThere('ClickHouse', () => samples.store.prepare(), log);
   loop.start();
+  onStop(() => stopParsing(loop, log));
 
   const accept = {
     catalog,
@@ -82,24 +102,29 @@ export async function startService(settings: Settings, log: Logger): Promise<Ser
     { name: 'artifacts', check: () => artifacts.ping(), required: true },
     { name: 'samples', check: () => samples.store.ping(), required: false },
   ];
-  const api = [ingestRoute(accept), samplesRoute(parts), deliveryRoute(parts)];
-  const listeners = [
-    await listen(settings.WEIR_LISTEN, api, log),
-    await listen(settings.WEIR_OPS_LISTEN, opsRoutes(dependencies), log),
-  ];
-  log.info({ api: settings.baseUrl, dataDir: settings.dataDir }, 'weir serves');
+  const ops = await listen(settings.WEIR_OPS_LISTEN, opsRoutes(dependencies), log);
+  onStop(() => ops.close(0));
+  const routes = [ingestRoute(accept), samplesRoute(parts), deliveryRoute(parts)];
+  const api = await listen(settings.WEIR_LISTEN, routes, log);
+  onStop(() => api.close(stopWaitMs.answers));
+}
 
-  return {
-    async stop() {
-      stopping.abort();
-      await Promise.all(listeners.map((one) => one.drain(drainMs)));
-      await loop.stop();
-      for (const one of listeners) one.close();
-      await batcher.close();
-      await Promise.all([pool.close(), door.close()]);
-      await samples.close();
-      await artifacts.close();
-      await catalog.close();
-    },
+/** Tries again while a store is away; a wrong password or a newer schema ends the start. */
+function untilThere(what: string, work: () => Promise<void>, log: Logger): Promise<void> {
+  const { signal } = new AbortController();
+  const told = (err: unknown) => {
+    if (!isAway(err)) throw err;
+    log.warn({ err }, `${what} is not ready yet`);
   };
+  return untilDone(work, { ...retry, signal, told });
+}
+
+/** What is not parsed by then is parsed after the next start: its lease runs out. */
+async function stopParsing(loop: ParseLoop, log: Logger): Promise<void> {
+  const waiting = new AbortController();
+  const late = sleep(stopWaitMs.parsing, 'late', { signal: waiting.signal }).catch(() => null);
+  if ((await Promise.race([loop.stop(), late])) === 'late') {
+    log.warn({}, 'stopping while deliveries are being parsed');
+  }
+  waiting.abort();
 }
