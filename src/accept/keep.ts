@@ -48,7 +48,11 @@ export function deliveryHead(
     sandbox: holder.key.sandbox,
     delivery: holder.source.delivery,
     receivedAt: now,
-    ...about,
+    // One by one: callers hand in more, and all of it would be written beside the body.
+    idempotencyKey: about.idempotencyKey,
+    shapeVersion: about.shapeVersion,
+    mediaType: about.mediaType,
+    encoding: about.encoding,
   };
 }
 
@@ -96,6 +100,7 @@ export function claimOf(
     bytes: body.bytes,
     receivedAt: head.receivedAt,
     place: { object: objectName(artifactId, head.receivedAt), offset: 0, length: body.bytes },
+    secretId: null,
   };
 }
 

@@ -13,6 +13,7 @@ import type {
   Rejection,
   Scope,
   ShapeVersion,
+  SigningSecret,
   Source,
 } from '../domain/nouns.ts';
 
@@ -30,6 +31,7 @@ export interface Catalog {
   readonly ledger: Ledger;
   readonly queue: Queue;
   readonly deliveries: Deliveries;
+  readonly audit: Audit;
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -45,15 +47,66 @@ export interface Directory {
   declareMetric(companyId: string, metric: Metric, now: number): Promise<void>;
   /** In the order of their declaration. */
   metrics(companyId: string): Promise<Metric[]>;
-  createSource(source: NewSource, now: number): Promise<Source>;
-  /** Saves the next shape version; unknown source: `source_not_found`. */
-  saveSource(sourceId: string, save: SourceSave, now: number): Promise<Source>;
+  /**
+   * Unknown company: `company_not_found`. A webhook source takes `secret` as its current one
+   * (`secret_needed` without); others take none.
+   */
+  createSource(source: NewSource, now: number): Promise<SavedSource>;
+  /**
+   * Saves the next shape version; unknown source: `source_not_found`. A source that becomes a
+   * webhook source takes `secret` as its current one (`secret_needed` without); one that ceases
+   * to be has all its secrets ended now.
+   */
+  saveSource(sourceId: string, save: SourceSave, now: number): Promise<SavedSource>;
   source(sourceId: string): Promise<Source | null>;
+  /**
+   * Unknown source: `source_not_found`. A sandbox key of a webhook source can only read; other
+   * scopes are refused (`webhook_sandbox_key`).
+   */
   createKey(key: NewKey, now: number): Promise<AccessKey>;
+  key(keyId: string): Promise<AccessKey | null>;
   /** Unknown key: `key_not_found`. Revoking again keeps the first time. */
   revokeKey(keyId: string, now: number): Promise<AccessKey>;
+  /**
+   * Makes a key that takes another's place, with its scope and sandbox. The old key ends at
+   * `overlapEndsAt`, or at its own expiry if that is earlier. A key that is revoked, expired or
+   * rotated already is refused (`key_not_rotatable`). Returns the new key.
+   */
+  rotateKey(keyId: string, next: NextKey, now: number): Promise<AccessKey>;
+  /** Puts last-used times forward, never back; unknown ids are passed over. */
+  noteUses(uses: { keys: readonly Use[]; secrets: readonly Use[] }): Promise<void>;
   /** In the order of their creation. */
   keys(sourceId: string): Promise<AccessKey[]>;
+  /**
+   * Makes `secret` the current one; the one before works until `oldEndsAt`, any older one ends
+   * now. No webhook source: `not_a_webhook_source`.
+   */
+  rotateSecret(sourceId: string, secret: NewSecret, oldEndsAt: number, now: number): Promise<void>;
+  /** Newest first, ended ones too. */
+  secrets(sourceId: string): Promise<SigningSecret[]>;
+}
+
+export interface Use {
+  /** Of the key or the secret. */
+  readonly id: string;
+  readonly at: number;
+}
+
+export interface NextKey {
+  readonly keyId: string;
+  readonly hash: Buffer;
+  readonly expiresAt: number;
+  readonly overlapEndsAt: number;
+}
+
+export interface NewSecret {
+  readonly secretId: string;
+  readonly sealed: Buffer;
+}
+
+export interface SavedSource extends Source {
+  /** The secret that came with the call is the source's current one now. */
+  readonly secretTaken: boolean;
 }
 
 export interface NewSource {
@@ -64,6 +117,8 @@ export interface NewSource {
   readonly format: DocumentFormat;
   readonly fields: readonly Field[];
   readonly savedBy: string;
+  /** Needed for a webhook source. */
+  readonly secret?: NewSecret;
 }
 
 /** What is absent stays as it is in the current version. */
@@ -73,6 +128,8 @@ export interface SourceSave {
   readonly format?: DocumentFormat;
   readonly fields?: readonly Field[];
   readonly savedBy: string;
+  /** Needed when it becomes a webhook source. */
+  readonly secret?: NewSecret;
 }
 
 export interface NewKey {
@@ -83,6 +140,8 @@ export interface NewKey {
   /** Null: a key of the time before scopes, which is `write`. */
   readonly scope: Scope | null;
   readonly sandbox: boolean;
+  /** A demo deployment's published key. */
+  readonly demo?: boolean;
   readonly expiresAt: number;
 }
 
@@ -91,6 +150,8 @@ export interface Lookup {
   /** Whatever the key's state is: expired and revoked keys come too. */
   key(hash: Buffer): Promise<KeyHolder | null>;
   shape(sourceId: string, version: number): Promise<ShapeVersion | null>;
+  /** A source with the secrets that have not ended at `now`, current one first; any way. */
+  signedSource(sourceId: string, now: number): Promise<SignedSource | null>;
   /** Whether an idempotency key is taken, before the body has come. */
   keyIsKnown(name: Pick<Probe, 'sourceId' | 'sandbox' | 'idempotencyKey'>): Promise<boolean>;
   /** What is already known of a delivery, before its bytes are made durable. */
@@ -101,6 +162,12 @@ export interface KeyHolder {
   readonly key: AccessKey;
   readonly source: Source;
   readonly company: Company;
+}
+
+export interface SignedSource {
+  readonly source: Source;
+  readonly company: Company;
+  readonly secrets: readonly SigningSecret[];
 }
 
 export interface Probe {
@@ -150,6 +217,8 @@ export interface Claim extends Probe {
   readonly bytes: number;
   readonly receivedAt: number;
   readonly place: ArtifactPlace;
+  /** Of a webhook: the secret that verified it. */
+  readonly secretId: string | null;
 }
 
 export type Verdict =
@@ -220,6 +289,23 @@ export interface Deliveries {
   conflicts(artifactId: string): Promise<number>;
   /** Whether an object is referenced by any delivery. */
   referenced(objects: readonly string[]): Promise<Set<string>>;
+}
+
+/** Who did what to which thing: the operator's commands, and later the app's users. */
+export interface Audit {
+  note(entry: AuditEntry): Promise<void>;
+  /** Newest first; `before` is an entry's id, exclusive. */
+  list(page: { limit: number; before?: number }): Promise<(AuditEntry & { id: number })[]>;
+}
+
+export interface AuditEntry {
+  readonly at: number;
+  /** `command line`, or a user's id. */
+  readonly actor: string;
+  /** Such as `key revoke`. */
+  readonly action: string;
+  /** What it was done to, and with which plain options; never a key or a secret. */
+  readonly about: Readonly<Record<string, unknown>>;
 }
 
 /** The catalog cannot be reached or is full: try again later. */

@@ -31,11 +31,19 @@ export interface ColumnTypes {
   readonly id: RawBuilder<unknown>;
   readonly uuid: RawBuilder<unknown>;
   readonly hash: RawBuilder<unknown>;
+  readonly bytes: RawBuilder<unknown>;
   readonly bool: RawBuilder<unknown>;
   /** Holds any exact JavaScript integer. */
   readonly int: RawBuilder<unknown>;
   /** Compared byte by byte; equal only when the code points are. */
   readonly text: RawBuilder<unknown>;
+}
+
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Any version and variant: ids in requests are anybody's. */
+export function isUuid(text: string): boolean {
+  return uuidPattern.test(text);
 }
 
 declare const stored: unique symbol;

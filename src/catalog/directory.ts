@@ -1,23 +1,36 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import { compareUtf8 } from '../domain/labels.ts';
-import type { AccessKey, Field, Metric, Source } from '../domain/nouns.ts';
+import type { Field, Metric } from '../domain/nouns.ts';
 import { validateShape } from '../domain/shapes.ts';
-import { CatalogRefusal, type Directory, type NewKey, type NewSource } from './catalog.ts';
+import {
+  CatalogRefusal,
+  type Directory,
+  type NewSecret,
+  type NewSource,
+  type SavedSource,
+  type SourceSave,
+} from './catalog.ts';
+import { createKey, keyIn, noteUses, revokeKey, rotateKey } from './keys.ts';
+import { lockCompany, lockSource, sourceIn } from './locks.ts';
 import {
   companyOf,
   keyOf,
   metricOf,
+  secretColumns,
+  secretOf,
   selectCompanies,
   selectKeys,
   selectMetrics,
   selectShapes,
-  selectSources,
   shapeOf,
-  sourceOf,
 } from './rows.ts';
 import type { Db, Schema } from './schema.ts';
+import { endSecrets, insertSecret, rotateSecrets } from './secrets.ts';
 
-export type DirectoryReads = Pick<Directory, 'company' | 'metrics' | 'source' | 'keys'>;
+export type DirectoryReads = Pick<
+  Directory,
+  'company' | 'metrics' | 'source' | 'key' | 'keys' | 'secrets'
+>;
 export type DirectoryWrites = Omit<Directory, keyof DirectoryReads>;
 
 export function directoryReads(at: Db): DirectoryReads {
@@ -40,9 +53,22 @@ export function directoryReads(at: Db): DirectoryReads {
     async source(sourceId) {
       return sourceIn(at, db, sourceId);
     },
+    async key(keyId) {
+      return keyIn(at, db, keyId);
+    },
     async keys(sourceId) {
       const select = selectKeys(db).where('s.uuid', '=', uuid(sourceId)).orderBy('k.id');
       return (await select.execute()).map((row) => keyOf(at, row));
+    },
+    async secrets(sourceId) {
+      const rows = await db
+        .selectFrom('signing_secrets as g')
+        .innerJoin('sources as s', 's.id', 'g.source_id')
+        .select(secretColumns)
+        .where('s.uuid', '=', uuid(sourceId))
+        .orderBy('g.id', 'desc')
+        .execute();
+      return rows.map((row) => secretOf(at, row));
     },
   };
 }
@@ -66,35 +92,26 @@ export function directoryWrites(at: Db): DirectoryWrites {
       transact((trx) => declareMetric(at, trx, companyId, metric, now)),
     createSource: (source, now) => transact((trx) => createSource(at, trx, source, now)),
     saveSource: (sourceId, save, now) =>
-      transact(async (trx) => {
-        const source = await lockSource(at, trx, sourceId);
-        const current = shapeOf(
-          await selectShapes(trx)
-            .where('v.source_id', '=', source.id)
-            .where('v.version', '=', source.current_version)
-            .executeTakeFirstOrThrow(),
-        );
-        const fields = save.fields ?? current.fields;
-        await judgeShape(trx, source.company_id, fields);
-        const version = source.current_version + 1;
-        await insertShape(trx, source.id, version, { ...current, ...defined(save), fields }, now);
-        await trx
-          .updateTable('sources')
-          .set({ current_version: version, name: save.name ?? source.name })
-          .where('id', '=', source.id)
-          .execute();
-        return (await sourceIn(at, trx, sourceId))!;
-      }),
+      transact((trx) => saveSource(at, trx, sourceId, save, now)),
     createKey: (key, now) => transact((trx) => createKey(at, trx, key, now)),
-    revokeKey: (keyId, now) =>
+    revokeKey: (keyId, now) => transact((trx) => revokeKey(at, trx, keyId, now)),
+    rotateKey: (keyId, next, now) => transact((trx) => rotateKey(at, trx, keyId, next, now)),
+    async noteUses({ keys, secrets }) {
+      if (keys.length + secrets.length === 0) return;
+      await transact(async (trx) => {
+        await noteUses(at, trx, 'access_keys', keys);
+        await noteUses(at, trx, 'signing_secrets', secrets);
+      });
+    },
+    rotateSecret: (sourceId, secret, oldEndsAt, now) =>
       transact(async (trx) => {
-        await trx
-          .updateTable('access_keys')
-          .set({ revoked_at: sql<number>`coalesce(revoked_at, ${now})` })
-          .where('uuid', '=', uuid(keyId))
-          .execute();
-        const key = await keyIn(at, trx, keyId);
-        return key ?? refuse('key_not_found', 'There is no such key.');
+        const { id } = await lockSource(at, trx, sourceId);
+        const source = await sourceIn(at, trx, sourceId);
+        if (source?.delivery !== 'webhook') {
+          refuse('not_a_webhook_source', 'Only a webhook source has signing secrets.');
+        }
+        await rotateSecrets(trx, id, oldEndsAt, now);
+        await insertSecret(at, trx, id, secret, now);
       }),
   };
 }
@@ -131,7 +148,7 @@ async function createSource(
   trx: Transaction<Schema>,
   source: NewSource,
   now: number,
-): Promise<Source> {
+): Promise<SavedSource> {
   const company = await lockCompany(at, trx, source.companyId);
   if (await sourceIn(at, trx, source.sourceId)) {
     refuse('source_exists', 'This source exists already.');
@@ -149,54 +166,42 @@ async function createSource(
     .returning('id')
     .executeTakeFirstOrThrow();
   await insertShape(trx, id, 1, source, now);
-  return (await sourceIn(at, trx, source.sourceId))!;
+  const secretTaken = source.delivery === 'webhook';
+  if (secretTaken) await insertSecret(at, trx, id, needed(source.secret), now);
+  return { ...(await sourceIn(at, trx, source.sourceId))!, secretTaken };
 }
 
-async function createKey(
+async function saveSource(
   at: Db,
   trx: Transaction<Schema>,
-  key: NewKey,
+  sourceId: string,
+  save: SourceSave,
   now: number,
-): Promise<AccessKey> {
-  const source = await lockSource(at, trx, key.sourceId);
-  const uuid = at.dialect.uuid.toDb(key.keyId);
-  const taken = await trx
-    .selectFrom('access_keys')
-    .select('id')
-    .where((eb) => eb.or([eb('uuid', '=', uuid), eb('hash', '=', key.hash)]))
-    .executeTakeFirst();
-  if (taken) refuse('key_exists', 'This key exists already.');
+): Promise<SavedSource> {
+  const source = await lockSource(at, trx, sourceId);
+  const current = shapeOf(
+    await selectShapes(trx)
+      .where('v.source_id', '=', source.id)
+      .where('v.version', '=', source.current_version)
+      .executeTakeFirstOrThrow(),
+  );
+  const next = { ...current, ...defined(save) };
+  await judgeShape(trx, source.company_id, next.fields);
+  const version = source.current_version + 1;
+  await insertShape(trx, source.id, version, next, now);
   await trx
-    .insertInto('access_keys')
-    .values({
-      uuid,
-      source_id: source.id,
-      hash: key.hash,
-      scope: key.scope,
-      sandbox: at.dialect.bool.toDb(key.sandbox),
-      created_at: now,
-      expires_at: key.expiresAt,
-      last_used_at: null,
-      revoked_at: null,
-    })
+    .updateTable('sources')
+    .set({ current_version: version, name: save.name ?? source.name })
+    .where('id', '=', source.id)
     .execute();
-  return (await keyIn(at, trx, key.keyId))!;
+  const [was, is] = [current.delivery === 'webhook', next.delivery === 'webhook'];
+  if (was && !is) await endSecrets(trx, source.id, now);
+  if (is && !was) await insertSecret(at, trx, source.id, needed(save.secret), now);
+  return { ...(await sourceIn(at, trx, sourceId))!, secretTaken: is && !was };
 }
 
-/** Declarations and saves of one company or source come one after another. */
-async function lockCompany(at: Db, trx: Transaction<Schema>, companyId: string) {
-  const select = selectCompanies(trx).where('c.uuid', '=', at.dialect.uuid.toDb(companyId));
-  const row = await at.dialect.lockRows(select, 'wait').executeTakeFirst();
-  return row ?? refuse('company_not_found', 'There is no such company.');
-}
-
-async function lockSource(at: Db, trx: Transaction<Schema>, sourceId: string) {
-  const select = trx
-    .selectFrom('sources')
-    .select(['id', 'company_id', 'name', 'current_version'])
-    .where('uuid', '=', at.dialect.uuid.toDb(sourceId));
-  const row = await at.dialect.lockRows(select, 'wait').executeTakeFirst();
-  return row ?? refuse('source_not_found', 'There is no such source.');
+function needed(secret: NewSecret | undefined): NewSecret {
+  return secret ?? refuse('secret_needed', 'A webhook source needs a signing secret.');
 }
 
 async function judgeShape(trx: Transaction<Schema>, companyId: number, fields: readonly Field[]) {
@@ -224,18 +229,6 @@ async function insertShape(
       saved_by: shape.savedBy,
     })
     .execute();
-}
-
-async function sourceIn(at: Db, db: Kysely<Schema>, sourceId: string): Promise<Source | null> {
-  const select = selectSources(db).where('s.uuid', '=', at.dialect.uuid.toDb(sourceId));
-  const row = await select.executeTakeFirst();
-  return row ? sourceOf(at, row) : null;
-}
-
-async function keyIn(at: Db, db: Kysely<Schema>, keyId: string): Promise<AccessKey | null> {
-  const select = selectKeys(db).where('k.uuid', '=', at.dialect.uuid.toDb(keyId));
-  const row = await select.executeTakeFirst();
-  return row ? keyOf(at, row) : null;
 }
 
 /** Without the properties that are there but undefined: they mean "as it is". */

@@ -1,21 +1,36 @@
 import type { KeyHolder, Lookup } from './catalog.ts';
-import type { DbUuid } from './dialect.ts';
+import { type DbUuid, isUuid } from './dialect.ts';
 import { knownByBody, knownByKey, knownQueries } from './known.ts';
 import { type Once, once } from './once.ts';
-import { companyOf, keyColumns, keyOf, selectShapes, shapeOf, sourceOf } from './rows.ts';
+import {
+  companyOf,
+  keyColumns,
+  keyOf,
+  secretColumns,
+  secretOf,
+  selectShapes,
+  selectSources,
+  shapeOf,
+  sourceOf,
+} from './rows.ts';
 import type { Db } from './schema.ts';
 
-/** Prepares a query for many runs; what it gives returns the first row. */
-export type PrepareOne = <P, R>(query: Once<P, R>) => (params: P) => Promise<R | undefined>;
+/** Prepares a query for many runs. */
+export interface Prepare {
+  /** For its first row. */
+  one<P, R>(query: Once<P, R>): (params: P) => Promise<R | undefined>;
+  all<P, R>(query: Once<P, R>): (params: P) => Promise<R[]>;
+}
 
 /** Each question is one or two prepared statements on keys of an index. */
-export function openLookup(at: Db, prepare: PrepareOne): Lookup {
+export function openLookup(at: Db, prepare: Prepare): Lookup {
   const { dialect } = at;
-  const holder = prepare(keyHolderQuery(at));
-  const shape = prepare(shapeQuery(at));
+  const holder = prepare.one(keyHolderQuery(at));
+  const shape = prepare.one(shapeQuery(at));
+  const signed = prepare.all(signedSourceQuery(at));
   const known = knownQueries(at);
-  const byKey = prepare(known.byKey);
-  const byBody = prepare(known.byBody);
+  const byKey = prepare.one(known.byKey);
+  const byBody = prepare.one(known.byBody);
   return {
     async key(hash): Promise<KeyHolder | null> {
       const row = await holder({ hash });
@@ -25,6 +40,16 @@ export function openLookup(at: Db, prepare: PrepareOne): Lookup {
     async shape(sourceId, version) {
       const row = await shape({ source: dialect.uuid.toDb(sourceId), version });
       return row ? shapeOf(row) : null;
+    },
+    async signedSource(sourceId, now) {
+      // The id is a stranger's text; what is no uuid is no source either.
+      const rows = isUuid(sourceId)
+        ? await signed({ source: dialect.uuid.toDb(sourceId), now })
+        : [];
+      const [first] = rows;
+      if (!first) return null;
+      const secrets = rows.flatMap((row) => (hasSecret(row) ? [secretOf(at, row)] : []));
+      return { source: sourceOf(at, first), company: companyOf(at, first), secrets };
     },
     async keyIsKnown({ sourceId, sandbox, idempotencyKey: key }) {
       const source = dialect.uuid.toDb(sourceId);
@@ -55,6 +80,29 @@ function keyHolderQuery({ db }: Db) {
       .select(['c.uuid as company_uuid', 'c.name as company_name', 'c.timezone'])
       .where('k.hash', '=', p.hash),
   );
+}
+
+/** The source once for each secret that works at `now`, or once with none; newest first. */
+function signedSourceQuery({ db }: Db) {
+  return once<{ source: DbUuid; now: number }>()((p) =>
+    selectSources(db)
+      .leftJoin('signing_secrets as g', (on) =>
+        on
+          .onRef('g.source_id', '=', 's.id')
+          .on((eb) => eb.or([eb('g.ends_at', 'is', null), eb('g.ends_at', '>', p.now)])),
+      )
+      .select(secretColumns)
+      .select(['c.name as company_name', 'c.timezone'])
+      .where('s.uuid', '=', p.source)
+      .orderBy('g.id', 'desc'),
+  );
+}
+
+type MaybeSecret = { [K in keyof SecretRow]: SecretRow[K] | null };
+type SecretRow = Parameters<typeof secretOf>[1];
+
+function hasSecret<R extends MaybeSecret>(row: R): row is R & SecretRow {
+  return row.secret_uuid !== null;
 }
 
 function shapeQuery({ db }: Db) {

@@ -6,6 +6,7 @@ import type {
   Delivery,
   Metric,
   ShapeVersion,
+  SigningSecret,
   Source,
 } from '../domain/nouns.ts';
 import type { DbBool, DbUuid } from './dialect.ts';
@@ -106,6 +107,8 @@ export const keyColumns = [
   'k.expires_at',
   'k.last_used_at',
   'k.revoked_at',
+  'k.demo',
+  'k.rotated_to',
 ] as const;
 
 export function selectKeys(db: Kysely<Schema>) {
@@ -126,6 +129,8 @@ export function keyOf(
     expires_at: number;
     last_used_at: number | null;
     revoked_at: number | null;
+    demo: DbBool;
+    rotated_to: DbUuid | null;
   },
 ): AccessKey {
   return {
@@ -134,10 +139,39 @@ export function keyOf(
     // Keys made before scopes existed are `write` (specification, "Access keys").
     scope: row.scope ?? 'write',
     sandbox: dialect.bool.fromDb(row.sandbox),
+    demo: dialect.bool.fromDb(row.demo),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
     revokedAt: row.revoked_at,
+    rotatedTo: row.rotated_to === null ? null : dialect.uuid.fromDb(row.rotated_to),
+  };
+}
+
+export const secretColumns = [
+  'g.uuid as secret_uuid',
+  'g.sealed',
+  'g.created_at',
+  'g.ends_at',
+  'g.last_used_at',
+] as const;
+
+export function secretOf(
+  { dialect }: Pick<Db, 'dialect'>,
+  row: {
+    secret_uuid: DbUuid;
+    sealed: Buffer;
+    created_at: number;
+    ends_at: number | null;
+    last_used_at: number | null;
+  },
+): SigningSecret {
+  return {
+    secretId: dialect.uuid.fromDb(row.secret_uuid),
+    sealed: row.sealed,
+    createdAt: row.created_at,
+    endsAt: row.ends_at,
+    lastUsedAt: row.last_used_at,
   };
 }
 
@@ -168,6 +202,7 @@ export function deliveryOf({ dialect }: Pick<Db, 'dialect'>, row: DeliveryRow): 
     encoding: row.encoding,
     receivedAt: row.received_at,
     place: { object: row.object, offset: row.object_offset, length: row.object_length },
+    secretId: row.secret_id === null ? null : dialect.uuid.fromDb(row.secret_id),
     counts: countsOf(row),
     refusal: row.refusal === null ? null : JSON.parse(row.refusal),
     undeclaredFields: row.undeclared_fields === null ? [] : JSON.parse(row.undeclared_fields),

@@ -9,9 +9,11 @@ export interface Schema {
   sources: SourcesTable;
   shape_versions: ShapeVersionsTable;
   access_keys: AccessKeysTable;
+  signing_secrets: SigningSecretsTable;
   deliveries: DeliveriesTable;
   delivery_keys: DeliveryKeysTable;
   delivery_conflicts: DeliveryConflictsTable;
+  audit_log: AuditLogTable;
   catalog_migrations: MigrationsTable;
 }
 
@@ -73,6 +75,22 @@ interface AccessKeysTable {
   expires_at: number;
   last_used_at: number | null;
   revoked_at: number | null;
+  demo: DbBool;
+  /** The uuid, not the id, of the key that took its place: a lookup then needs no join for it. */
+  rotated_to: DbUuid | null;
+}
+
+interface SigningSecretsTable {
+  /** Grows with each secret of a source: its newest one is the current one, or all have ended. */
+  id: Generated<number>;
+  uuid: DbUuid;
+  source_id: number;
+  /** Nonce, tag and ciphertext; the uuid as text is authenticated with it. */
+  sealed: Buffer;
+  created_at: number;
+  /** Null: the current one. */
+  ends_at: number | null;
+  last_used_at: number | null;
 }
 
 export interface DeliveriesTable {
@@ -117,6 +135,8 @@ export interface DeliveriesTable {
   refusal: string | null;
   /** JSON array of names. */
   undeclared_fields: string | null;
+  /** Of a webhook: the uuid of the signing secret that verified it. */
+  secret_id: DbUuid | null;
 }
 
 interface DeliveryKeysTable {
@@ -135,6 +155,15 @@ interface DeliveryConflictsTable {
   key: string;
   sha256: Buffer;
   at: number;
+}
+
+interface AuditLogTable {
+  id: Generated<number>;
+  at: number;
+  actor: string;
+  action: string;
+  /** JSON object. */
+  about: string;
 }
 
 interface MigrationsTable {

@@ -1,3 +1,4 @@
+import type { AuditWrites } from './audit.ts';
 import type { Claim, KnownDelivery, Probe, Queue, Verdict } from './catalog.ts';
 import type { DirectoryWrites } from './directory.ts';
 import type { Failure } from './failures.ts';
@@ -12,6 +13,7 @@ export interface Writes {
   readonly directory: DirectoryWrites;
   readonly ledger: LedgerWrites;
   readonly queue: Queue;
+  readonly audit: AuditWrites;
 }
 
 export interface LedgerWrites {
@@ -58,6 +60,9 @@ const names: { [A in Area]: Record<Method<A>, true> } = {
     saveSource: true,
     createKey: true,
     revokeKey: true,
+    rotateKey: true,
+    noteUses: true,
+    rotateSecret: true,
   },
   ledger: { commit: true },
   queue: {
@@ -68,6 +73,7 @@ const names: { [A in Area]: Record<Method<A>, true> } = {
     crashed: true,
     backlog: true,
   },
+  audit: { note: true },
 };
 
 /** Serves one call; the answer is that of the method. */

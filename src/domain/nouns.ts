@@ -60,10 +60,24 @@ export interface AccessKey {
   readonly sourceId: string;
   readonly scope: Scope;
   readonly sandbox: boolean;
+  /** The published key of a demo deployment: reads only. */
+  readonly demo: boolean;
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly lastUsedAt: number | null;
   readonly revokedAt: number | null;
+  /** The key that took its place; null while it was not rotated. */
+  readonly rotatedTo: string | null;
+}
+
+/** A webhook source's signing secret; its text is sealed (`domain/secrets.ts`). */
+export interface SigningSecret {
+  readonly secretId: string;
+  readonly sealed: Buffer;
+  readonly createdAt: number;
+  /** Exclusive; null: it is the current one. */
+  readonly endsAt: number | null;
+  readonly lastUsedAt: number | null;
 }
 
 /** Where a delivery's bytes lie: a byte range of one stored object. */
@@ -115,6 +129,8 @@ export interface Delivery {
   readonly encoding: ContentEncoding;
   readonly receivedAt: number;
   readonly place: ArtifactPlace;
+  /** Of a webhook: the secret that verified it. */
+  readonly secretId: string | null;
   /** Null until parsed or rejected. */
   readonly counts: Counts | null;
   /** Why the delivery as a whole was rejected. */

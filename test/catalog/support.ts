@@ -71,6 +71,7 @@ export function claimFor(sourceId: string, over: Partial<Claim> = {}): Claim {
     bytes: 100,
     receivedAt: 5_000,
     place: { object: `2026/11/20/${artifactId}`, offset: 0, length: 100 },
+    secretId: null,
     ...over,
   };
 }

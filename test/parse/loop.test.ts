@@ -19,7 +19,7 @@ function job(n: number, bytes = 100): Job {
       ...{ artifactId, sourceId: 's', sandbox: false, sequence: n, bytes, place },
       ...{ receiptShapeVersion: 1, shapeVersion: 1, generation: 0, status: 'parsing' },
       ...{ sha256: '', delivery: 'push', mediaType: '', encoding: 'identity', receivedAt: 0 },
-      ...{ counts: null, refusal: null, undeclaredFields: [] },
+      ...{ secretId: null, counts: null, refusal: null, undeclaredFields: [] },
     } as Job['delivery'],
   };
 }

@@ -85,8 +85,9 @@ export class TestWeir {
     const { delivery = 'push', format = 'csv', fields = dayAndAmount } = spec;
     const companyId = await this.#company(spec.timezone ?? 'Europe/Berlin');
     const sourceId = randomUUID();
+    const secret = { secretId: randomUUID(), sealed: randomBytes(80) };
     await this.catalog.directory.createSource(
-      { sourceId, companyId, name: 'test', delivery, format, fields, savedBy: 'test' },
+      { sourceId, companyId, name: 'test', delivery, format, fields, savedBy: 'test', secret },
       Date.now(),
     );
     const source = new TestSource(this, sourceId);

@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely';
 import type { CatalogDialect } from '../dialect.ts';
 import type { Schema } from '../schema.ts';
 import { first } from './0001-first.ts';
+import { keysAndSecrets } from './0002-keys-and-secrets.ts';
 
 /** One step of the schema. Runs once, in the transaction of all missing steps; never edited. */
 export interface Migration {
@@ -10,4 +11,4 @@ export interface Migration {
 }
 
 /** In order; the first has the number 1. A new one goes to the end. */
-export const migrations: readonly Migration[] = [first];
+export const migrations: readonly Migration[] = [first, keysAndSecrets];

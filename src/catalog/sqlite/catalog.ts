@@ -1,9 +1,11 @@
 import type { Database } from 'better-sqlite3';
+import { auditReads } from '../audit.ts';
 import type { Catalog } from '../catalog.ts';
 import { deliveriesReads } from '../deliveries.ts';
 import { directoryReads } from '../directory.ts';
 import { openLedger } from '../ledger.ts';
-import { openLookup, type PrepareOne } from '../lookup.ts';
+import { openLookup, type Prepare } from '../lookup.ts';
+import type { Once } from '../once.ts';
 import { writesThrough } from '../writes.ts';
 import { connectReader, kyselyOn } from './connect.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -26,6 +28,7 @@ export function sqliteCatalog(path: string, writer: Writer): Catalog {
     ledger,
     queue: writes.queue,
     deliveries: guarded(deliveriesReads(at)),
+    audit: { ...guarded(auditReads(at)), ...writes.audit },
     async ping() {
       await writes.queue.extend([], 0);
       await lookup.key(Buffer.alloc(32));
@@ -38,10 +41,16 @@ export function sqliteCatalog(path: string, writer: Writer): Catalog {
   };
 }
 
-function prepareOn(connection: Database): PrepareOne {
-  return <P, R>(query: { sql: string; values(params: P): unknown[] }) => {
-    const statement = connection.prepare<unknown[], R>(query.sql);
-    return async (params: P) => statement.get(query.values(params));
+function prepareOn(connection: Database): Prepare {
+  return {
+    one<P, R>(query: Once<P, R>) {
+      const statement = connection.prepare<unknown[], R>(query.sql);
+      return async (params: P) => statement.get(query.values(params));
+    },
+    all<P, R>(query: Once<P, R>) {
+      const statement = connection.prepare<unknown[], R>(query.sql);
+      return async (params: P) => statement.all(query.values(params));
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { CatalogRefusal } from '../catalog.ts';
-import type { CatalogDialect, DbBool, DbUuid } from '../dialect.ts';
+import { type CatalogDialect, type DbBool, type DbUuid, isUuid } from '../dialect.ts';
 
 const integer = sql`integer`;
 const blob = sql`blob`;
@@ -19,17 +19,22 @@ export const sqliteDialect: CatalogDialect = {
     toDb: (value) => (value ? 1 : 0) as unknown as DbBool,
     fromDb: (stored) => (stored as unknown as number) === 1,
   },
-  types: { id: integer, uuid: blob, hash: blob, bool: integer, int: integer, text: sql`text` },
+  types: {
+    id: integer,
+    uuid: blob,
+    hash: blob,
+    bytes: blob,
+    bool: integer,
+    int: integer,
+    text: sql`text`,
+  },
   tableEnd: { plain: sql`strict`, keyed: sql`strict, without rowid` },
   lockRows: (select) => select,
   lockMigrations: async () => {},
 };
 
-const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** Any version and variant: ids in requests are anybody's. */
 function uuidBytes(text: string): Buffer {
-  if (!uuidPattern.test(text)) throw new CatalogRefusal('id_malformed', 'An id is a uuid.');
+  if (!isUuid(text)) throw new CatalogRefusal('id_malformed', 'An id is a uuid.');
   return Buffer.from(text.replaceAll('-', ''), 'hex');
 }
 

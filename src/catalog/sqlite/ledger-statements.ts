@@ -22,6 +22,7 @@ interface NewDelivery {
   readonly object: string;
   readonly offset: number;
   readonly length: number;
+  readonly secret: DbUuid | null;
 }
 
 interface Name {
@@ -111,6 +112,7 @@ function insertQuery({ db }: Db) {
       object: p.object,
       object_offset: p.offset,
       object_length: p.length,
+      secret_id: p.secret,
       status: 'queued',
       due_at: 0,
       failures: 0,

@@ -93,6 +93,7 @@ function store(at: Db, run: Statements, claim: PlainClaim): number {
     encoding: claim.encoding,
     receivedAt: claim.receivedAt,
     ...claim.place,
+    secret: claim.secretId === null ? null : at.dialect.uuid.toDb(claim.secretId),
   });
   run.nameFirst({ source: shape.source_id, sandbox, key, sequence, now: claim.receivedAt });
   return sequence;

@@ -1,3 +1,4 @@
+import { auditWrites } from '../audit.ts';
 import type { CatalogDialect } from '../dialect.ts';
 import { directoryWrites } from '../directory.ts';
 import { migrate } from '../migrate.ts';
@@ -38,6 +39,7 @@ export async function openWriter(path: string): Promise<Writer> {
     directory: directoryWrites(at),
     ledger: sqliteLedger(connection, at),
     queue: queueOn(at),
+    audit: auditWrites(at),
   };
   return { call: (call) => inTurn(() => serveCall(writes, call)), close };
 }

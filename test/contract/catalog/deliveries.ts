@@ -34,6 +34,7 @@ export function deliveriesContract(on: Subject): void {
       encoding: 'zstd',
       receivedAt: 1_763_680_000_123,
       place: claim.place,
+      secretId: null,
       counts: null,
       refusal: null,
       undeclaredFields: [],

@@ -9,7 +9,9 @@ export function lookupContract(on: Subject): void {
     const hash = randomBytes(32);
     const made = { keyId: randomUUID(), sourceId, hash, sandbox: false, expiresAt: 9 };
     const key = await on.catalog.directory.createKey({ ...made, scope: 'read' }, 1);
-    const source = await on.catalog.directory.saveSource(sourceId, { savedBy: 'a' }, 2);
+    await on.catalog.directory.saveSource(sourceId, { savedBy: 'a' }, 2);
+    const source = await on.catalog.directory.source(sourceId);
+    expect(source?.shapeVersion).toBe(2);
     expect(await on.catalog.lookup.key(hash)).toEqual({ key, source, company });
     expect(await on.catalog.lookup.key(randomBytes(32))).toBeNull();
   });
