@@ -16,20 +16,22 @@ import { dayText, type Sent, type SentRow } from './sender.ts';
  * delivery, every row is there once and the latest accepted one is read.
  *
  * @param sent every delivery that was ever sent, each with different bytes and a receipt
+ * @param artifactsUrl where the service stores bodies, when not in its data directory
  * @returns how many stored objects no delivery refers to
  */
 export async function expectNothingLost(
   place: FaultPlace,
   weir: RunningWeir,
   sent: readonly Sent[],
+  artifactsUrl = pathToFileURL(`${place.dataDir}/artifacts`).href,
 ): Promise<number> {
   await emptyBacklog(place);
   for (const kind of ['push', 'document'] as const) {
     const own = sent.filter((one) => one.kind === kind);
-    const accepted = await expectDeliveries(place, kind, own);
+    const accepted = await expectDeliveries(place, kind, own, artifactsUrl);
     await expectSamples(place, weir, kind, accepted);
   }
-  return countOrphans(place);
+  return countOrphans(place, artifactsUrl);
 }
 
 async function emptyBacklog(place: FaultPlace): Promise<void> {
@@ -45,6 +47,7 @@ async function expectDeliveries(
   place: FaultPlace,
   kind: Sent['kind'],
   sent: readonly Sent[],
+  artifactsUrl: string,
 ): Promise<Sent[]> {
   const { deliveries } = place.catalog;
   const listed = await deliveries.list(place[kind].sourceId, { limit: 100_000 });
@@ -66,16 +69,16 @@ async function expectDeliveries(
     found.push({ sent: one, delivery });
   }
   expect(listed.length, `${kind} deliveries`).toBe(sent.length);
-  await expectBytes(place, found);
+  await expectBytes(artifactsUrl, found);
   found.sort((a, b) => a.delivery.sequence - b.delivery.sequence);
   return found.map((one) => one.sent);
 }
 
 async function expectBytes(
-  place: FaultPlace,
+  artifactsUrl: string,
   found: readonly { sent: Sent; delivery: Delivery }[],
 ): Promise<void> {
-  const artifacts = openArtifacts(pathToFileURL(`${place.dataDir}/artifacts`).href);
+  const artifacts = openArtifacts(artifactsUrl);
   try {
     for (const { sent, delivery } of found) {
       const stored = await buffer(await artifacts.read(delivery.place));
@@ -153,8 +156,8 @@ async function storedRows(place: FaultPlace, sourceId: string): Promise<Record<s
   }
 }
 
-async function countOrphans(place: FaultPlace): Promise<number> {
-  const artifacts = openArtifacts(pathToFileURL(`${place.dataDir}/artifacts`).href);
+async function countOrphans(place: FaultPlace, artifactsUrl: string): Promise<number> {
+  const artifacts = openArtifacts(artifactsUrl);
   try {
     const objects: string[] = [];
     for await (const { object } of artifacts.list()) objects.push(object);

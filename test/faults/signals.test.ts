@@ -8,10 +8,9 @@ import { enginePid, isAlive, makePlace } from './place.ts';
 import { dayText, documentOf, pushOf, type Sent, sendOnce, sendUntilKept } from './sender.ts';
 
 const timeout = 120_000;
-/** README: how long a stop may take. */
 const graceMs = 15_000;
 
-test('SIGTERM under load: what was begun is answered, exit 0, and nothing is lost', {
+test.concurrent('SIGTERM under load: what was begun is answered, exit 0, and nothing is lost', {
   timeout,
 }, async () => {
   const random = randomOf(seedOf('SIGTERM'));
@@ -49,7 +48,7 @@ test('SIGTERM under load: what was begun is answered, exit 0, and nothing is los
   }
 });
 
-test('a second service on a data directory ends with one clear line, the first goes on', {
+test.concurrent('a second service on a data directory ends with one clear line, the first goes on', {
   timeout,
 }, async () => {
   const place = await makePlace();
@@ -71,7 +70,9 @@ test('a second service on a data directory ends with one clear line, the first g
   }
 });
 
-test('a service whose address is taken ends with one clear line', { timeout }, async () => {
+test.concurrent('a service whose address is taken ends with one clear line', {
+  timeout,
+}, async () => {
   const [one, two] = [await makePlace(), await makePlace()];
   try {
     const first = one.weir();

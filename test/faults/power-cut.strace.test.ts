@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { describeWith } from '../support/need.ts';
+import { type SystemCall, straceOrSkip, trace } from '../support/strace.ts';
+import { makePlace } from './place.ts';
+import { dayText, documentOf, pushOf, sendUntilKept } from './sender.ts';
+
+const syncs = ['fsync', 'fdatasync'];
+const writes = ['write', 'writev', 'pwrite64', 'pwritev', 'pwritev2'];
+const sends = ['send', 'sendto', 'sendmsg', 'write', 'writev'];
+const renames = ['rename', 'renameat', 'renameat2'];
+const traced = [...new Set([...syncs, ...writes, ...sends, ...renames, 'mkdir', 'mkdirat'])];
+
+/**
+ * What a power cut may take is what was not synced. So the order of the calls is looked at: each
+ * step must have ended before the next began, and the 202 leaves last.
+ */
+describeWith('power cut', await straceOrSkip(), () => {
+  test('bytes, name, directory and receipt are on the disk, in this order, before the 202', {
+    timeout: 60_000,
+  }, async () => {
+    const place = await makePlace();
+    try {
+      const weir = place.weir();
+      await weir.start();
+      const tracing = await trace(
+        weir.pid!,
+        traced.filter((name) => name !== 'send'),
+        join(place.dataDir, 'trace'),
+      );
+      const sent = [
+        documentOf('a-document', [{ period: dayText(0), page: '/', value: '1' }]),
+        pushOf('a push', dayText(0), '1'),
+      ];
+      for (const one of sent) {
+        await sendUntilKept(place, weir.url, one);
+        await sleep(500);
+      }
+      const calls = (await tracing.stop()).filter((call) => !call.failed);
+      let from = -1;
+      for (const one of sent) {
+        const { artifact_id } = JSON.parse(one.receipts[0]!) as { artifact_id: string };
+        from = expectOrder(calls, artifact_id, from);
+      }
+    } finally {
+      await place.remove();
+    }
+  });
+});
+
+/** @returns when the 202 had left */
+function expectOrder(calls: readonly SystemCall[], artifactId: string, from: number): number {
+  const next = nextIn(calls);
+  const named = calls.filter(
+    ({ name, text }) => renames.includes(name) && text.includes(artifactId),
+  );
+  const rename = named.find(({ text }) => text.includes(`${artifactId}"`))!;
+  const [, temp, day] = /"([^"]+)", .*?"([^"]+)\/[^"/]+"/.exec(rename.text)!;
+
+  const written = next('the body is written', writes, `<${temp}>`, from);
+  const synced = next('the body is synced', syncs, `<${temp}>`, written.ended);
+  expect(synced.ended, 'the body is synced before it has its name').toBeLessThan(rename.begun);
+  const sidecar = named.find(({ text }) => text.includes(`${artifactId}.json"`))!;
+  expect(sidecar.ended, 'metadata are there before the body is').toBeLessThan(rename.begun);
+  const directory = next('the name is synced', syncs, `<${day}>`, rename.ended);
+  expectFoldersSynced(calls, day!, directory.ended);
+
+  const log = next('the receipt is written', writes, 'catalog.db-wal>', directory.ended);
+  const durable = next('the receipt is synced', syncs, 'catalog.db-wal>', log.ended);
+  const answer = next('the 202 leaves', sends, 'HTTP/1.1 202', from);
+  expect(durable.ended, 'the receipt is durable before the 202').toBeLessThan(answer.begun);
+  return answer.ended;
+}
+
+/** Finds the first call of a kind that began after another had ended. */
+function nextIn(calls: readonly SystemCall[]) {
+  return (what: string, names: readonly string[], mark: string, after: number): SystemCall => {
+    const found = calls.find(
+      (call) => call.begun > after && names.includes(call.name) && call.text.includes(mark),
+    );
+    if (!found) throw new Error(`never after call ${after}: ${what} (${names} of ${mark})`);
+    return found;
+  };
+}
+
+/** A folder made for the day is named in its parent, which must be durable too. */
+function expectFoldersSynced(calls: readonly SystemCall[], day: string, before: number): void {
+  const made = calls.filter(
+    ({ name, text }) => name.startsWith('mkdir') && day.startsWith(pathIn(text)),
+  );
+  for (const { text, ended } of made) {
+    const parent = pathIn(text).replace(/\/[^/]+$/, '');
+    const synced = calls.find(
+      (call) =>
+        syncs.includes(call.name) && call.begun > ended && call.text.includes(`<${parent}>`),
+    );
+    expect(synced?.ended, `${parent} is synced`).toBeLessThanOrEqual(before);
+  }
+}
+
+function pathIn(text: string): string {
+  return /"([^"]+)"/.exec(text)![1]!;
+}
