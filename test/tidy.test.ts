@@ -23,6 +23,7 @@ const mayImport: Record<string, readonly string[]> = {
   'src/artifacts/': ['src/artifacts/', 'src/domain/', 'src/std/'],
   'src/catalog/': ['src/catalog/', 'src/domain/', 'src/std/'],
   'src/samples/': ['src/samples/', 'src/domain/', 'src/std/'],
+  'src/rates/': ['src/rates/', 'src/domain/', 'src/std/'],
   'src/http/': ['src/http/', 'src/domain/', 'src/std/', ...contracts()],
   'src/accept/': ['src/accept/', 'src/http/', 'src/domain/', 'src/std/', ...contracts()],
   'src/serve/': ['src/serve/', 'src/http/', 'src/domain/', 'src/std/', ...contracts()],
@@ -34,7 +35,10 @@ const mayImport: Record<string, readonly string[]> = {
 };
 
 function contracts(): string[] {
-  return ['src/artifacts/artifacts.ts', 'src/catalog/catalog.ts', 'src/samples/samples.ts'];
+  return [
+    ...['src/artifacts/artifacts.ts', 'src/catalog/catalog.ts', 'src/samples/samples.ts'],
+    'src/rates/rates.ts',
+  ];
 }
 
 /** Files that are started, not imported. */

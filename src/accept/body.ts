@@ -3,12 +3,18 @@ import { limits } from '../domain/limits.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { assert } from '../std/assert.ts';
 import { type Block, copyChunk } from './buffer-pool.ts';
+import { askForTurn, bytesGo } from './read-turns.ts';
 import { watchSender } from './sender-watch.ts';
 
 export interface BodyEnd {
   readonly bytes: number;
   /** Of the body as received. */
   readonly sha256: Buffer;
+}
+
+/** A whole body in one buffer. */
+export interface CollectedBody extends BodyEnd {
+  readonly body: Buffer;
 }
 
 /** The sender went away, or stayed silent past its deadline: nobody is there to be answered. */
@@ -49,6 +55,8 @@ export class Body {
   #kept: Block[] = [];
   #bytesAhead = 0;
   #paused = false;
+  /** Paused, and waits for its turn to be read. */
+  #asked = false;
   #sink: Sink | null = null;
   #settle: { resolve: (end: BodyEnd) => void; reject: (error: unknown) => void } | null = null;
   #failure: unknown = null;
@@ -94,11 +102,16 @@ export class Body {
   }
 
   /**
-   * Reads the body into one buffer. `bytesExpected` sizes it; more is taken when more comes.
+   * Reads the body into one buffer.
    *
+   * @param bytesExpected sizes it; more is taken when more comes
+   * @param each sees every part of it as it arrives
    * @throws SenderGone, BodyTooLong
    */
-  async collect(bytesExpected: number): Promise<BodyEnd & { body: Buffer }> {
+  async collect(
+    bytesExpected: number,
+    each: (bytes: Uint8Array) => void = () => {},
+  ): Promise<CollectedBody> {
     let body: Buffer = Buffer.alloc(0);
     let filled = 0;
     const end = await this.read(async (bytes) => {
@@ -111,6 +124,7 @@ export class Body {
       }
       body.set(bytes, filled);
       filled += bytes.length;
+      each(bytes);
     });
     return { ...end, body: body.subarray(0, filled) };
   }
@@ -141,7 +155,7 @@ export class Body {
     if (chunk.byteLength > 0) {
       this.#hash.update(new Uint8Array(chunk));
       const block = copyChunk(chunk);
-      this.#bytesAhead += block.bytes.length;
+      this.#bytesAhead += block.bytesHeld;
       if (this.#sink) this.#hand(block);
       else this.#kept.push(block);
     }
@@ -150,15 +164,19 @@ export class Body {
   }
 
   #hand(block: Block): void {
-    const bytes = block.bytes.length;
+    const arrived = bytesGo(block.bytesHeld);
     this.#sink!(block.bytes).then(
       () => {
+        arrived();
         block.release();
-        this.#bytesAhead -= bytes;
+        this.#bytesAhead -= block.bytesHeld;
         this.#advance();
       },
       // The block is not used again: a failed write may still be looking at it.
-      (error) => this.#fail(error),
+      (error) => {
+        arrived();
+        this.#fail(error);
+      },
     );
   }
 
@@ -167,8 +185,12 @@ export class Body {
     if (this.#complete && this.#bytesAhead === 0) {
       this.#state = 'ended';
       this.#settle?.resolve({ bytes: this.#bytes, sha256: this.#hash.digest() });
-    } else if (this.#bytesAhead < limits.uploadBytesAheadMax) {
-      this.#resume();
+    } else if (this.#bytesAhead < limits.uploadBytesAheadMax && this.#paused && !this.#asked) {
+      this.#asked = true;
+      askForTurn(() => {
+        this.#asked = false;
+        this.#resume();
+      });
     }
   }
 

@@ -1,34 +1,61 @@
-const blockBytes = 512 * 1024;
-const blocksKeptMax = 64;
-const smallBytes = 32 * 1024;
+import { assert } from '../std/assert.ts';
 
-const free: Buffer[] = [];
+/** Chunks up to this are copied into memory of their own: fresh buffers that small cost little. */
+const ownBytesMax = 4 * 1024;
+/** Blocks have these sizes, each half of the next. uWebSockets.js reads up to the largest at once. */
+const blockBytesMin = 8 * 1024;
+const blockBytesMax = 512 * 1024;
+const bytesKeptMax = 32 * 1024 * 1024;
+
+const free = new Map<number, Buffer[]>();
+let bytesKept = 0;
 
 /** Memory for one chunk of a body; `release` gives it back and is called once. */
 export interface Block {
   readonly bytes: Buffer;
+  /** What it takes of memory: `bytes` rounded up. */
+  readonly bytesHeld: number;
   release(): void;
 }
 
 /**
  * Copies a chunk out of the memory that uWebSockets.js takes back when its callback returns.
  *
- * Large chunks share a fixed set of blocks: fresh buffers of that size would wait outside the
- * heap for the collector, and 64 uploads would hold several times what they need.
+ * Chunks share a bounded set of blocks: fresh buffers of that size would wait outside the heap for
+ * the collector, and 64 uploads would hold several times what they need. A block is at most twice
+ * as large as its chunk.
  */
 export function copyChunk(chunk: ArrayBuffer): Block {
   const from = new Uint8Array(chunk);
-  if (from.byteLength <= smallBytes || from.byteLength > blockBytes) {
-    return { bytes: Buffer.from(from), release: () => {} };
+  if (from.byteLength <= ownBytesMax || from.byteLength > blockBytesMax) {
+    return { bytes: Buffer.from(from), bytesHeld: from.byteLength, release: () => {} };
   }
-  const block = free.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
+  const block = take(from.byteLength);
   block.set(from);
   let held = true;
   return {
     bytes: block.subarray(0, from.byteLength),
+    bytesHeld: block.length,
     release() {
-      if (held && free.length < blocksKeptMax) free.push(block);
+      assert(held, 'a block is given back once');
       held = false;
+      keep(block);
     },
   };
+}
+
+function take(bytes: number): Buffer {
+  let size = blockBytesMin;
+  while (size < bytes) size *= 2;
+  const kept = free.get(size)?.pop();
+  if (kept) bytesKept -= size;
+  return kept ?? Buffer.allocUnsafeSlow(size);
+}
+
+function keep(block: Buffer): void {
+  if (bytesKept + block.length > bytesKeptMax) return;
+  bytesKept += block.length;
+  const same = free.get(block.length);
+  if (same) same.push(block);
+  else free.set(block.length, [block]);
 }

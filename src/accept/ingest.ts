@@ -1,7 +1,8 @@
 import type { KeyHolder } from '../catalog/catalog.ts';
 import { ApiError, invalid } from '../domain/errors.ts';
 import { idempotencyHeaderProblem } from '../domain/idempotency.ts';
-import { callerOf, requireScope } from '../http/caller.ts';
+import { type AdmissionParts, admit } from '../http/admission.ts';
+import { requireScope } from '../http/caller.ts';
 import type { Exchange, Reply } from '../http/exchange.ts';
 import type { Route } from '../http/routes.ts';
 import { Body, BodyTooLong, SenderGone } from './body.ts';
@@ -17,14 +18,14 @@ import type { AcceptParts } from './keep.ts';
 import { takePush } from './push.ts';
 
 /** POST /v1/ingest (specification, "push one delivery"). */
-export function ingestRoute(parts: AcceptParts): Route {
+export function ingestRoute(parts: AcceptParts, admission: AdmissionParts): Route {
   return {
     method: 'POST',
     pattern: '/v1/ingest',
     async handle(exchange) {
       const body = new Body(exchange);
       try {
-        exchange.reply(await take(parts, exchange, body));
+        exchange.reply(await take(parts, admission, exchange, body));
       } catch (error) {
         body.abandon();
         if (error instanceof SenderGone) return;
@@ -36,12 +37,14 @@ export function ingestRoute(parts: AcceptParts): Route {
 }
 
 /** The order of the checks is the contract's (DECISIONS 6). */
-async function take(parts: AcceptParts, exchange: Exchange, body: Body): Promise<Reply> {
+async function take(
+  parts: AcceptParts,
+  admission: AdmissionParts,
+  exchange: Exchange,
+  body: Body,
+): Promise<Reply> {
   const { head } = exchange;
-  const now = parts.clock();
-  const holder = await callerOf(head, parts.catalog.lookup, now);
-  requireScope(holder, 'write');
-  requireKeyDelivery(holder);
+  const { holder, now } = await admit(admission, exchange, requireKeyDelivery);
   const framing = judgedFraming(head);
   if (holder.source.delivery === 'push') {
     requireMediaType(head, 'application/json');
@@ -60,6 +63,7 @@ async function take(parts: AcceptParts, exchange: Exchange, body: Body): Promise
 
 /** A write key does not push to a webhook source: its deliveries are signed. */
 function requireKeyDelivery(holder: KeyHolder): void {
+  requireScope(holder, 'write');
   if (holder.source.delivery === 'webhook') {
     throw new ApiError(403, 'insufficient_scope', 'A webhook source takes signed deliveries only.');
   }

@@ -13,6 +13,7 @@ import type { ByteBudget } from '../http/byte-budget.ts';
 import type { Reply } from '../http/exchange.ts';
 import type { Clock } from '../std/clock.ts';
 import { crashPoint } from '../std/crash-point.ts';
+import type { BodyEnd, CollectedBody } from './body.ts';
 
 /** What accepting needs of the world. */
 export interface AcceptParts {
@@ -82,11 +83,33 @@ export async function recordKept(parts: AcceptParts, claim: Claim): Promise<Repl
   return replayReply(verdict.known);
 }
 
-export function claimOf(
+/**
+ * Stores a body that was judged as a whole, and gives its receipt.
+ *
+ * @param secretId of a webhook: the secret that verified it
+ */
+export async function keepBody(
+  parts: AcceptParts,
   head: DeliveryHead,
-  artifactId: string,
-  body: { readonly bytes: number; readonly sha256: Buffer },
-): Claim {
+  collected: CollectedBody,
+  secretId: string | null = null,
+): Promise<Reply> {
+  const artifactId = parts.newArtifactId(head.receivedAt);
+  const object = objectName(artifactId, head.receivedAt);
+  const upload = parts.artifacts.begin(object, collected.bytes, { ...head, artifactId });
+  crashPoint('upload_begun');
+  try {
+    if (collected.bytes > 0) await upload.write(collected.body);
+    crashPoint('bytes_sent');
+    await upload.commit(collected.sha256);
+  } catch (error) {
+    await upload.abort();
+    throw error;
+  }
+  return recordKept(parts, { ...claimOf(head, artifactId, collected), secretId });
+}
+
+export function claimOf(head: DeliveryHead, artifactId: string, body: BodyEnd): Claim {
   return {
     artifactId,
     sourceId: head.sourceId,

@@ -5,18 +5,9 @@ import type { ShapeVersion } from '../domain/nouns.ts';
 import { type PushProblem, type PushReading, readPush } from '../domain/push.ts';
 import type { Reply } from '../http/exchange.ts';
 import type { Framing } from '../http/framing.ts';
-import { crashPoint } from '../std/crash-point.ts';
-import type { Body, BodyEnd } from './body.ts';
+import type { Body, CollectedBody } from './body.ts';
 import { emptyBody } from './checks.ts';
-import {
-  type AcceptParts,
-  claimOf,
-  type DeliveryHead,
-  deliveryHead,
-  objectName,
-  recordKept,
-  replayKnown,
-} from './keep.ts';
+import { type AcceptParts, deliveryHead, keepBody, replayKnown } from './keep.ts';
 
 export interface PushRequest {
   readonly holder: KeyHolder;
@@ -24,8 +15,6 @@ export interface PushRequest {
   readonly framing: Framing;
   readonly now: number;
 }
-
-type Collected = BodyEnd & { readonly body: Buffer };
 
 /**
  * Takes one JSON push. Its body is judged before it is stored, so it is held within the byte
@@ -46,7 +35,7 @@ export async function takePush(parts: AcceptParts, request: PushRequest): Promis
 async function judge(
   parts: AcceptParts,
   request: PushRequest,
-  collected: Collected,
+  collected: CollectedBody,
 ): Promise<Reply> {
   const { lookup } = parts.catalog;
   const { source } = request.holder;
@@ -64,7 +53,7 @@ async function judge(
   if (known?.by === 'key') return replayKnown(parts, probe, request.now);
   const shapeVersion = await judgeShape(parts, request, collected, reading, current);
   if (known) return replayKnown(parts, probe, request.now);
-  return store(parts, headOf(shapeVersion), collected);
+  return keepBody(parts, headOf(shapeVersion), collected);
 }
 
 function read(
@@ -82,7 +71,7 @@ function read(
 async function judgeShape(
   parts: AcceptParts,
   request: PushRequest,
-  collected: Collected,
+  collected: CollectedBody,
   reading: PushReading & { kind: 'envelope' },
   current: ShapeVersion | null,
 ): Promise<number> {
@@ -98,22 +87,6 @@ async function judgeShape(
   }
   if (judged.payloadProblem) throw refusal(judged.payloadProblem);
   return named;
-}
-
-async function store(parts: AcceptParts, head: DeliveryHead, collected: Collected): Promise<Reply> {
-  const artifactId = parts.newArtifactId(head.receivedAt);
-  const object = objectName(artifactId, head.receivedAt);
-  const upload = parts.artifacts.begin(object, collected.bytes, { ...head, artifactId });
-  crashPoint('upload_begun');
-  try {
-    await upload.write(collected.body);
-    crashPoint('bytes_sent');
-    await upload.commit(collected.sha256);
-  } catch (error) {
-    await upload.abort();
-    throw error;
-  }
-  return recordKept(parts, claimOf(head, artifactId, collected));
 }
 
 function requiredNames(shape: ShapeVersion): string[] {

@@ -18,6 +18,11 @@ export const errorTable = {
     retry: false,
     hint: 'Use a key whose scope allows the call.',
   },
+  docs_origin_needs_sandbox: {
+    statuses: [403],
+    retry: false,
+    hint: 'From the reference site use a sandbox key.',
+  },
   not_found: {
     statuses: [404],
     retry: false,
@@ -27,6 +32,21 @@ export const errorTable = {
     statuses: [405],
     retry: false,
     hint: 'Use a method that `Allow` names.',
+  },
+  too_large: {
+    statuses: [413],
+    retry: false,
+    hint: 'Split the delivery into smaller ones, each with its own id.',
+  },
+  unsupported_media_type: {
+    statuses: [415],
+    retry: false,
+    hint: 'Send application/json or text/csv.',
+  },
+  rate_limited: {
+    statuses: [429],
+    retry: true,
+    hint: 'Wait the seconds of `Retry-After`, then send the same request again.',
   },
   internal: {
     statuses: [500, 503],

@@ -21,8 +21,12 @@ export const limits = {
 
   /** Bytes of bodies held in memory at once, over all requests; beyond it senders are paused. */
   bodyBytesHeldMax: 64 * 1024 * 1024,
+  /** Of these, what webhooks may hold whose signature is not checked yet: anybody sends those. */
+  unverifiedBytesHeldMax: 24 * 1024 * 1024,
   /** Bytes of one upload that may wait for the object store before its sender is paused. */
   uploadBytesAheadMax: 512 * 1024,
+  /** Bytes of all uploads that may wait for the object store before paused senders stay paused. */
+  uploadBytesOnWayMax: 32 * 1024 * 1024,
   /** A JSON push above this is checked off the event loop. */
   jsonInlineBytesMax: 64 * 1024,
   /** A sender that is silent for so long is cut off. */
@@ -48,5 +52,9 @@ export const limits = {
 } as const;
 
 assert(limits.jsonInlineBytesMax < limits.deliveryBytesMax, 'inline check is for small bodies');
-assert(limits.bodyBytesHeldMax >= 2 * limits.deliveryBytesMax, 'the budget holds two whole bodies');
+assert(
+  limits.bodyBytesHeldMax - limits.unverifiedBytesHeldMax >= 4 * limits.deliveryBytesMax,
+  'whatever strangers send, whoever has a key finds room for whole bodies',
+);
+assert(limits.unverifiedBytesHeldMax >= 2 * limits.deliveryBytesMax, 'webhooks find room too');
 assert(limits.parseDeadlineMs > limits.insertWaitMs, 'a parse outlives the wait for its insert');

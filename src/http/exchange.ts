@@ -39,6 +39,8 @@ export class Exchange {
   readonly #service: { readonly closing: boolean };
   #state: 'open' | 'answered' | 'gone' = 'open';
   #onGone: (() => void)[] = [];
+  #onAnswer: ((status: number) => void)[] = [];
+  #headers: Record<string, string> = {};
 
   /** Must be made within the request handler, before anything is awaited. */
   constructor(res: HttpResponse, head: RequestHead, service: { readonly closing: boolean }) {
@@ -56,6 +58,21 @@ export class Exchange {
     return this.#state === 'open';
   }
 
+  /** Of the socket's other end, as text; only while the exchange is open. */
+  get remoteAddress(): string {
+    return Buffer.from(this.res.getRemoteAddressAsText()).toString();
+  }
+
+  /** Headers for the answer, whatever it will be; its own win over these. */
+  addHeaders(headers: Readonly<Record<string, string>>): void {
+    Object.assign(this.#headers, headers);
+  }
+
+  /** Calls `tell` with the status when the answer goes out. */
+  onAnswer(tell: (status: number) => void): void {
+    this.#onAnswer.push(tell);
+  }
+
   /** Calls `tell` once when the sender goes away before the answer; at once if it is gone. */
   onGone(tell: () => void): void {
     if (this.#state === 'gone') tell();
@@ -68,9 +85,10 @@ export class Exchange {
     assert(this.#state === 'open', 'an exchange is answered once');
     this.#state = 'answered';
     this.#onGone = [];
+    for (const tell of this.#onAnswer) tell(answer.status);
     this.res.cork(() => {
       this.res.writeStatus(`${answer.status} ${reasons[answer.status] ?? 'Status'}`);
-      for (const [name, value] of Object.entries(answer.headers ?? {})) {
+      for (const [name, value] of Object.entries({ ...this.#headers, ...answer.headers })) {
         this.res.writeHeader(name, value);
       }
       this.#end({ ...answer, close: answer.close === true || this.#service.closing });

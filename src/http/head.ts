@@ -20,7 +20,7 @@ export class RequestHead {
     this.query = request.getQuery() ?? '';
     request.forEach((name, value) => {
       if (this.#values.has(name)) this.#repeated.add(name);
-      this.#values.set(name, value);
+      else this.#values.set(name, value);
     });
   }
 
@@ -35,8 +35,8 @@ export class RequestHead {
     return this.#values.get(key);
   }
 
-  /** Whether a header stands more than once. */
-  repeats(name: string): boolean {
-    return this.#repeated.has(name.toLowerCase());
+  /** The first value of a header that decides nothing by its number; null when it is absent. */
+  firstHeader(name: string): string | null {
+    return this.#values.get(name.toLowerCase()) ?? null;
   }
 }

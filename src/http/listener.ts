@@ -1,4 +1,5 @@
 import { App, type us_listen_socket, us_listen_socket_close } from 'uWebSockets.js';
+import type { ReferenceSite } from './reference-site.ts';
 import { mount, type Route, type RouteLog } from './routes.ts';
 
 /** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two processes share a port and nobody is told. */
@@ -29,10 +30,11 @@ export function listen(
   address: { readonly host: string; readonly port: number },
   routes: readonly Route[],
   log: RouteLog,
+  site: ReferenceSite | null = null,
 ): Promise<Listener> {
   const { host, port } = address;
   const app = App();
-  const openAnswers = mount(app, routes, log);
+  const openAnswers = mount(app, routes, log, site);
   const listenExclusively = app.listen.bind(app) as unknown as ListenExclusively;
   return new Promise((resolve, reject) => {
     listenExclusively(host, port, exclusivePort, (socket) => {

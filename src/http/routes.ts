@@ -4,6 +4,7 @@ import { Exchange, type Reply } from './exchange.ts';
 import { framingIsSound, framingOf } from './framing.ts';
 import { RequestHead } from './head.ts';
 import { OpenAnswers } from './open-answers.ts';
+import type { ReferenceSite } from './reference-site.ts';
 
 /** One method of one path; `pattern` as uWebSockets.js has it (`/v1/deliveries/:id`). */
 export interface Route {
@@ -26,9 +27,15 @@ export interface RouteLog {
  * Serves routes on a listener: unknown paths answer 404, known paths with another method 405 with
  * `Allow` (DECISIONS 6), and every failure the Error object of the specification.
  *
+ * @param site whose requests get CORS headers; null: none do
  * @returns the answers under way
  */
-export function mount(app: TemplatedApp, routes: readonly Route[], log: RouteLog): OpenAnswers {
+export function mount(
+  app: TemplatedApp,
+  routes: readonly Route[],
+  log: RouteLog,
+  site: ReferenceSite | null = null,
+): OpenAnswers {
   const open = new OpenAnswers();
   const patterns = new Set(routes.map((route) => route.pattern));
   for (const pattern of patterns) {
@@ -40,7 +47,11 @@ export function mount(app: TemplatedApp, routes: readonly Route[], log: RouteLog
         { length: parameterCount },
         (_, i) => req.getParameter(i) ?? '',
       );
-      const exchange = exchangeOf(res, req, open);
+      const exchange = exchangeOf(res, req, open, site);
+      if (site?.isPreflight(exchange.head)) {
+        exchange.reply({ status: 204, headers: site.preflightHeaders(allow) });
+        return;
+      }
       const route = own.find((one) => one.method === exchange.head.method);
       const answering = route
         ? begin(route, exchange, parameters)
@@ -51,7 +62,7 @@ export function mount(app: TemplatedApp, routes: readonly Route[], log: RouteLog
   }
   app.any('/*', (res, req) => {
     const error = new ApiError(404, 'not_found', 'There is nothing at this address.');
-    void answerError(exchangeOf(res, req, open), error, log);
+    void answerError(exchangeOf(res, req, open, site), error, log);
   });
   return open;
 }
@@ -69,8 +80,15 @@ async function begin(
   await route.handle(exchange, parameters);
 }
 
-function exchangeOf(res: HttpResponse, req: HttpRequest, open: OpenAnswers): Exchange {
-  return new Exchange(res, new RequestHead(req), open);
+function exchangeOf(
+  res: HttpResponse,
+  req: HttpRequest,
+  open: OpenAnswers,
+  site: ReferenceSite | null,
+): Exchange {
+  const exchange = new Exchange(res, new RequestHead(req), open);
+  if (site) exchange.addHeaders(site.corsHeaders(exchange.head));
+  return exchange;
 }
 
 function methodNotAllowed(allow: string): ApiError {

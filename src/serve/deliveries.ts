@@ -2,15 +2,14 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { ApiError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { Delivery, Rejection } from '../domain/nouns.ts';
-import { callerOf } from '../http/caller.ts';
+import { type AdmissionParts, admit } from '../http/admission.ts';
 import type { Route } from '../http/routes.ts';
 import type { SampleStore } from '../samples/samples.ts';
-import type { Clock } from '../std/clock.ts';
 
 export interface DeliveriesParts {
-  readonly catalog: Pick<Catalog, 'lookup' | 'deliveries'>;
+  readonly admission: AdmissionParts;
+  readonly catalog: Pick<Catalog, 'deliveries'>;
   readonly samples: Pick<SampleStore, 'rejections'>;
-  readonly clock: Clock;
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -21,7 +20,8 @@ export function deliveryRoute(parts: DeliveriesParts): Route {
     method: 'GET',
     pattern: '/v1/deliveries/:artifact_id',
     async handle(exchange, [artifactId = '']) {
-      const holder = await callerOf(exchange.head, parts.catalog.lookup, parts.clock());
+      // Any live key of the source may ask (DECISIONS 4).
+      const { holder } = await admit(parts.admission, exchange, () => {});
       const delivery = uuid.test(artifactId)
         ? await parts.catalog.deliveries.byArtifact(artifactId.toLowerCase())
         : null;

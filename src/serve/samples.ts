@@ -1,22 +1,21 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Catalog } from '../catalog/catalog.ts';
+import type { KeyHolder } from '../catalog/catalog.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { dayToText } from '../domain/periods.ts';
 import { dayInZone } from '../domain/timezone.ts';
 import { type ReadWindow, readWindow } from '../domain/windows.ts';
-import { callerOf, requireScope } from '../http/caller.ts';
+import { type AdmissionParts, admit } from '../http/admission.ts';
+import { requireScope } from '../http/caller.ts';
 import type { Exchange, Reply } from '../http/exchange.ts';
 import type { Route } from '../http/routes.ts';
 import type { SampleStore, WindowAnswer } from '../samples/samples.ts';
-import type { Clock } from '../std/clock.ts';
 
 export interface SamplesParts {
-  readonly catalog: Pick<Catalog, 'lookup'>;
-  readonly samples: SampleStore;
-  readonly clock: Clock;
+  readonly admission: AdmissionParts;
+  readonly samples: Pick<SampleStore, 'window'>;
 }
 
 const compress = promisify(gzip);
@@ -33,9 +32,8 @@ export function samplesRoute(parts: SamplesParts): Route {
 }
 
 async function answer(parts: SamplesParts, exchange: Exchange): Promise<Reply> {
-  const now = parts.clock();
-  const holder = await callerOf(exchange.head, parts.catalog.lookup, now);
-  requireScope(holder, 'read');
+  const readable = (caller: KeyHolder) => requireScope(caller, 'read');
+  const { holder, now } = await admit(parts.admission, exchange, readable);
   const { sourceId } = holder.source;
   const asked = readQuery(exchange.head.query);
   const window = readWindow(asked, dayInZone(now, holder.company.timezone));

@@ -1,26 +1,24 @@
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { v7 as uuid } from 'uuid';
-import { ingestRoute } from '../accept/ingest.ts';
 import { StoreAway } from '../artifacts/artifacts.ts';
 import { openArtifacts } from '../artifacts/open.ts';
 import { openCatalog } from '../catalog/open.ts';
-import { limits } from '../domain/limits.ts';
-import { ByteBudget } from '../http/byte-budget.ts';
 import { listen } from '../http/listener.ts';
+import { ReferenceSite } from '../http/reference-site.ts';
 import { ParseLoop } from '../parse/loop.ts';
 import { startDoorPool, startParsePool } from '../parse/pool.ts';
+import { memoryRates } from '../rates/memory.ts';
 import { InsertBatcher } from '../samples/batcher.ts';
 import { SamplesAway } from '../samples/samples.ts';
-import { deliveryRoute } from '../serve/deliveries.ts';
 import { opsRoutes } from '../serve/ops.ts';
-import { samplesRoute } from '../serve/samples.ts';
 import { systemClock } from '../std/clock.ts';
 import { armCrashPoint } from '../std/crash-point.ts';
 import { untilDone } from '../std/retry.ts';
+import { apiRoutes, list } from './api.ts';
 import type { Settings } from './settings.ts';
 import { openServiceSamples } from './stores.ts';
+import { startUseRecorder } from './use-recorder.ts';
 
 export interface Service {
   /** Answers what is under way, finishes what is being parsed, ends the engine. */
@@ -86,17 +84,13 @@ async function open(
   loop.start();
   onStop(() => stopParsing(loop, log));
 
-  const accept = {
-    catalog,
-    artifacts,
-    budget: new ByteBudget(limits.bodyBytesHeldMax),
-    clock,
-    newArtifactId: (now: number) => uuid({ msecs: now }),
-    readLargePush: door.readPush,
-    onStored: () => loop.wake(),
-    log,
-  };
-  const parts = { catalog, samples: samples.store, clock };
+  const uses = startUseRecorder(catalog.directory, log);
+  onStop(() => uses.close());
+  const site = new ReferenceSite(docsOrigins(settings));
+  const rates = memoryRates(clock);
+  const onStored = () => loop.wake();
+  const stores = { catalog, artifacts, samples: samples.store };
+  const routes = apiRoutes({ settings, ...stores, rates, site, door, uses, clock, log, onStored });
   const dependencies = [
     { name: 'catalog', check: () => catalog.ping(), required: true },
     { name: 'artifacts', check: () => artifacts.ping(), required: true },
@@ -104,9 +98,15 @@ async function open(
   ];
   const ops = await listen(settings.WEIR_OPS_LISTEN, opsRoutes(dependencies), log);
   onStop(() => ops.close(0));
-  const routes = [ingestRoute(accept), samplesRoute(parts), deliveryRoute(parts)];
-  const api = await listen(settings.WEIR_LISTEN, routes, log);
+  const api = await listen(settings.WEIR_LISTEN, routes, log, site);
   onStop(() => api.close(stopWaitMs.answers));
+}
+
+/** Where the reference site is: as set, else where the app listener is reached on this machine. */
+function docsOrigins(settings: Settings): string[] {
+  if (settings.WEIR_DOCS_ORIGIN !== undefined) return list(settings.WEIR_DOCS_ORIGIN);
+  const { port } = settings.WEIR_APP_LISTEN;
+  return [`http://127.0.0.1:${port}`, `http://localhost:${port}`];
 }
 
 /** Tries again while a store is away; a wrong password or a newer schema ends the start. */

@@ -36,6 +36,9 @@ export const dayAndAmount: readonly Field[] = [
   { name: 'amount', role: 'value', metric: 'amount' },
 ];
 
+/** Rates that no test but those of the rates runs into. */
+const unhurried = { WEIR_RATE_PER_MINUTE: '1000000', WEIR_RATE_BURST: '1000000' };
+
 /**
  * A weir as users run it, in a process of its own, with a fresh data directory. Companies, sources
  * and keys are written to its catalog from here: the command line has tests of its own.
@@ -56,7 +59,8 @@ export class TestWeir {
   static async start(settings: Readonly<Record<string, string>> = {}): Promise<TestWeir> {
     const dataDir = await mkdtemp(join(tmpdir(), 'weir-test-'));
     const [api, app, ops] = await freePorts(3);
-    const running = new RunningWeir({ dataDir, api: api!, app: app!, ops: ops!, settings });
+    const place = { dataDir, api: api!, app: app!, ops: ops! };
+    const running = new RunningWeir({ ...place, settings: { ...unhurried, ...settings } });
     await running.start();
     // A test run that ends early takes it along.
     process.once('exit', () => running.pid && process.kill(running.pid, 'SIGKILL'));

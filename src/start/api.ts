@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import { v7 as uuid } from 'uuid';
+import { ingestRoute } from '../accept/ingest.ts';
+import type { AcceptParts } from '../accept/keep.ts';
+import { webhookRoute } from '../accept/webhook.ts';
+import type { ArtifactStore } from '../artifacts/artifacts.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { limits } from '../domain/limits.ts';
+import { formatSecret, openSecret, sealNonceBytes, sealSecret } from '../domain/secrets.ts';
+import type { AdmissionParts } from '../http/admission.ts';
+import { ByteBudget } from '../http/byte-budget.ts';
+import { ClientAddress } from '../http/client-address.ts';
+import type { ReferenceSite } from '../http/reference-site.ts';
+import type { Route } from '../http/routes.ts';
+import type { DoorPool } from '../parse/pool.ts';
+import type { Rates } from '../rates/rates.ts';
+import type { SampleStore } from '../samples/samples.ts';
+import { deliveryRoute } from '../serve/deliveries.ts';
+import { samplesRoute } from '../serve/samples.ts';
+import type { Clock } from '../std/clock.ts';
+import { secretKey } from './secret-key.ts';
+import type { Settings } from './settings.ts';
+import type { UseRecorder } from './use-recorder.ts';
+
+/** What the API is put together from. */
+export interface ApiParts {
+  readonly settings: Settings;
+  readonly catalog: Catalog;
+  readonly artifacts: ArtifactStore;
+  readonly samples: SampleStore;
+  readonly rates: Rates;
+  readonly site: ReferenceSite;
+  readonly door: DoorPool;
+  readonly uses: UseRecorder;
+  readonly clock: Clock;
+  readonly log: Logger;
+  onStored(): void;
+}
+
+const demoRate = { perMinute: 10, burst: 5 };
+
+/** The routes of the API, with everything they need. */
+export function apiRoutes(parts: ApiParts): Route[] {
+  const { settings, catalog, samples, rates, uses, clock, log } = parts;
+  const rate = { perMinute: settings.WEIR_RATE_PER_MINUTE, burst: settings.WEIR_RATE_BURST };
+  const admission: AdmissionParts = {
+    ...{ lookup: catalog.lookup, rates, keyRate: rate, demoRate, site: parts.site, clock },
+    addresses: new ClientAddress(list(settings.WEIR_TRUSTED_PROXIES)),
+    noteUse: uses.noteKey,
+  };
+  const keyed = limits.bodyBytesHeldMax - limits.unverifiedBytesHeldMax;
+  const accept: AcceptParts = {
+    ...{ catalog, artifacts: parts.artifacts, clock, log },
+    budget: new ByteBudget(keyed),
+    newArtifactId: (now) => uuid({ msecs: now }),
+    readLargePush: parts.door.readPush,
+    onStored: parts.onStored,
+  };
+  const webhook = {
+    ...{ ...accept, ...secretsOf(settings), rates, rate },
+    unverifiedBudget: new ByteBudget(limits.unverifiedBytesHeldMax),
+    noteSecretUse: uses.noteSecret,
+  };
+  return [
+    ingestRoute(accept, admission),
+    webhookRoute(webhook),
+    samplesRoute({ admission, samples }),
+    deliveryRoute({ admission, catalog, samples }),
+  ];
+}
+
+/** Opens signing secrets, and makes the one that unknown sources are checked against. */
+function secretsOf(settings: Settings) {
+  const key = secretKey(settings);
+  const secretId = 'nobody';
+  const secret = formatSecret(randomBytes(32));
+  const sealed = sealSecret(key, randomBytes(sealNonceBytes), secretId, secret);
+  return {
+    dummySecret: { secretId, sealed },
+    openSecret: (id: string, bytes: Buffer) => openSecret(key, id, bytes),
+  };
+}
+
+/** The items of a comma list. */
+export function list(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean);
+}
