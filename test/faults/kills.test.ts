@@ -29,9 +29,9 @@ test('killing service and engine at random moments loses and doubles nothing', {
       if (kind === 2) tryKill(engine);
       await weir.end('SIGKILL');
       serviceKills += 1;
-      await expectGone(engine, 2_000);
+      // At once: the new engine waits for its predecessor's end.
       weir = place.weir();
-      await weir.start();
+      await Promise.all([expectGone(engine, 2_000), weir.start()]);
     }
     await load.stop();
     expect(load.sent.length).toBeGreaterThan(kills);

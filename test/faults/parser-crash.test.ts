@@ -11,6 +11,7 @@ import { type FaultPlace, makePlace } from './place.ts';
 import { dayText } from './sender.ts';
 
 const file = fileURLToPath(new URL('./crashing-parse.ts', import.meta.url));
+const timeout = 60_000;
 const quiet = { warn: () => {}, error: () => {} };
 
 let place: FaultPlace;
@@ -18,7 +19,8 @@ let pool: ParsePool;
 
 beforeEach(async () => {
   place = await makePlace();
-  pool = startParsePool({ artifactsUrl: artifactsUrl() }, { file, deadlineMs: 1_000 });
+  // Long enough for a new thread to load the parser on a busy machine.
+  pool = startParsePool({ artifactsUrl: artifactsUrl() }, { file, deadlineMs: 3_000 });
 });
 
 afterEach(async () => {
@@ -57,7 +59,7 @@ async function parseAll(): Promise<void> {
   const loop = new ParseLoop({ queue, pool, rows, clock: Date.now, log: quiet });
   loop.start();
   try {
-    await vi.waitFor(async () => expect((await queue.backlog()).deliveries).toBe(0), 25_000);
+    await vi.waitFor(async () => expect((await queue.backlog()).deliveries).toBe(0), 50_000);
   } finally {
     await loop.stop();
   }
@@ -65,24 +67,28 @@ async function parseAll(): Promise<void> {
 
 const defects = ['test/throws', 'test/exits', 'test/hangs'];
 
-test.each(defects)('%s: rejected the third time, its neighbours are parsed', async (defect) => {
-  const before = await accept('before', 'text/csv');
-  const bad = await accept('bad', defect);
-  const after = await accept('after', 'text/csv');
-  await parseAll();
-  const { deliveries } = place.catalog;
-  expect(await deliveries.byArtifact(bad)).toMatchObject({
-    status: 'rejected',
-    refusal: { code: 'parser_crashed', record: null },
-    counts: { records: 0, samples: 0 },
-  });
-  for (const good of [before, after]) {
-    const delivery = await deliveries.byArtifact(good);
-    expect(delivery).toMatchObject({ status: 'parsed', counts: { records: 1, samples: 1 } });
-  }
-});
+test.each(defects)(
+  '%s: rejected the third time, its neighbours are parsed',
+  { timeout },
+  async (defect) => {
+    const before = await accept('before', 'text/csv');
+    const bad = await accept('bad', defect);
+    const after = await accept('after', 'text/csv');
+    await parseAll();
+    const { deliveries } = place.catalog;
+    expect(await deliveries.byArtifact(bad)).toMatchObject({
+      status: 'rejected',
+      refusal: { code: 'parser_crashed', record: null },
+      counts: { records: 0, samples: 0 },
+    });
+    for (const good of [before, after]) {
+      const delivery = await deliveries.byArtifact(good);
+      expect(delivery).toMatchObject({ status: 'parsed', counts: { records: 1, samples: 1 } });
+    }
+  },
+);
 
-test('who waits behind a parser that hangs is not charged for its time', async () => {
+test('who waits behind a parser that hangs is not charged for its time', { timeout }, async () => {
   const crashed = vi.spyOn(place.catalog.queue, 'crashed');
   // Each a task of its own, all of them waiting for one thread.
   const bad = await accept('bad', 'test/hangs', 70_000);

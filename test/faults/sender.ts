@@ -82,10 +82,12 @@ export async function sendOnce(
  * @throws Error on any other answer, or without a receipt after a minute
  */
 export async function sendUntilKept(place: FaultPlace, url: string, sent: Sent): Promise<void> {
+  let last = 'no answer';
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(50)) {
     const answer = await sendOnce(place, url, sent, AbortSignal.timeout(30_000));
     if (answer?.status === 202) return;
-    if (answer && answer.status < 500) throw new Error(`${answer.status} ${answer.text}`);
+    if (answer) last = `${answer.status} ${answer.text}`;
+    if (answer && answer.status < 500) throw new Error(last);
   }
-  throw new Error(`no receipt for ${sent.key} within a minute`);
+  throw new Error(`no receipt for ${sent.key} within a minute: ${last}`);
 }

@@ -37,7 +37,11 @@ const done: ParseOutcome = {
 };
 
 /** A queue that holds jobs in memory, and what the loop did with each. */
-function setUp(jobs: Job[], parse: (task: ParseTask) => ParseOutcome[], insert = async () => {}) {
+function setUp(
+  jobs: Job[],
+  parse: (task: ParseTask) => ParseOutcome[] | Promise<ParseOutcome[]>,
+  insert = async () => {},
+) {
   const waiting = [...jobs];
   const seen = { completed: [] as Outcome[], released: [] as string[], crashed: [] as string[] };
   const order: string[] = [];
@@ -62,7 +66,7 @@ function setUp(jobs: Job[], parse: (task: ParseTask) => ParseOutcome[], insert =
     close: async () => {},
     run: async (task: ParseTask) => {
       tasks.push(task.deliveries.map((one) => one.artifactId));
-      return { outcomes: parse(task) };
+      return { outcomes: await parse(task) };
     },
   };
   const rows = {
@@ -149,4 +153,18 @@ test('a stop waits for what is under way', async () => {
   finish();
   await stopped;
   expect(seen.completed).toHaveLength(1);
+});
+
+test('a thread that a stop ends does not count against its delivery', async () => {
+  let end = (_: Error) => {};
+  const ended = new Promise<never>((_, reject) => {
+    end = reject;
+  });
+  const { loop, seen, tasks } = setUp([job(1)], () => ended);
+  loop.start();
+  await vi.waitFor(() => expect(tasks).toHaveLength(1));
+  const stopped = loop.stop();
+  end(new Error('the thread was ended'));
+  await stopped;
+  expect(seen).toEqual({ completed: [], released: ['artifact-1'], crashed: [] });
 });
