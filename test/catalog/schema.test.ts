@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import Sqlite from 'better-sqlite3';
+import { v7 } from 'uuid';
 import { describe, expect, it } from 'vitest';
 import { CatalogRefusal } from '../../src/catalog/catalog.ts';
 import { migrate } from '../../src/catalog/migrate.ts';
@@ -30,6 +32,46 @@ describe('migrations', () => {
     const done = db.prepare('select number, name from catalog_migrations').all();
     expect(done).toEqual(migrations.map((step, i) => ({ number: i + 1, name: step.name })));
     db.close();
+    await place.remove();
+  });
+
+  it('keep the keys and deliveries of a catalog from before rotation and secrets', async () => {
+    const place = await tempCatalog();
+    const connection = connectWriter(place.path);
+    await migrate(kyselyOn(connection), sqliteDialect, migrations.slice(0, 1));
+    const [hash, artifact] = [randomBytes(32), v7()];
+    const bytes = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex');
+    const insert = (table: string, row: Record<string, unknown>) => {
+      const names = Object.keys(row);
+      const text = `insert into ${table} (${names}) values (${names.map(() => '?')})`;
+      connection.prepare(text).run(Object.values(row));
+    };
+    const [company, source, key] = [v7(), v7(), v7()];
+    const at = { created_at: 1 };
+    insert('companies', { id: 1, uuid: bytes(company), name: 'c', timezone: 'UTC', ...at });
+    insert('sources', {
+      ...{ id: 1, uuid: bytes(source), company_id: 1, name: 's', current_version: 1, ...at },
+    });
+    insert('shape_versions', {
+      ...{ source_id: 1, version: 1, delivery: 'push', format: 'csv', fields: '[]' },
+      ...{ saved_at: 1, saved_by: 'a' },
+    });
+    insert('access_keys', {
+      ...{ uuid: bytes(key), source_id: 1, hash, scope: null, sandbox: 0, expires_at: 9, ...at },
+    });
+    insert('deliveries', {
+      ...{ artifact_id: bytes(artifact), source_id: 1, sandbox: 0, receipt_shape_version: 1 },
+      ...{ shape_version: 1, generation: 0, sha256: randomBytes(32), bytes: 1, delivery: 'push' },
+      ...{ media_type: 'x', encoding: 'identity', received_at: 1, object: 'o', object_offset: 0 },
+      ...{ object_length: 1, status: 'queued', due_at: 0, failures: 0, crashes: 0 },
+    });
+    connection.close();
+    const catalog = await openCatalog(place.url, { thread: false });
+    expect((await catalog.lookup.key(hash))?.key).toMatchObject({
+      ...{ keyId: key, scope: 'write', demo: false, rotatedTo: null },
+    });
+    expect(await catalog.deliveries.byArtifact(artifact)).toMatchObject({ secretId: null });
+    await catalog.close();
     await place.remove();
   });
 

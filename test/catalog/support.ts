@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { v7 } from 'uuid';
-import type { Catalog, Claim, NewSource } from '../../src/catalog/catalog.ts';
+import type { Catalog, Claim, NewKey, NewSecret, NewSource } from '../../src/catalog/catalog.ts';
 import { sqliteUrl } from '../../src/catalog/open.ts';
 import type { Counts, Field } from '../../src/domain/nouns.ts';
 
@@ -44,10 +44,21 @@ export function newSource(companyId: string, over: Partial<NewSource> = {}): New
   };
 }
 
-/** A company with the metric `visits` and one push source. */
-export async function seedSource(catalog: Catalog) {
+/** A secret as the catalog keeps it: it never looks into the sealed bytes. */
+export function newSecret(): NewSecret {
+  return { secretId: randomUUID(), sealed: randomBytes(78) };
+}
+
+export function newKey(sourceId: string, over: Partial<NewKey> = {}): NewKey {
+  const hash = randomBytes(32);
+  const keyId = randomUUID();
+  return { keyId, sourceId, hash, scope: 'read_write', sandbox: false, expiresAt: 9_000, ...over };
+}
+
+/** A company with the metric `visits` and one source, a push source by default. */
+export async function seedSource(catalog: Catalog, over: Partial<NewSource> = {}) {
   const company = await seedCompany(catalog);
-  const source = await catalog.directory.createSource(newSource(company.companyId), 1_002);
+  const source = await catalog.directory.createSource(newSource(company.companyId, over), 1_002);
   return { company, companyId: company.companyId, sourceId: source.sourceId };
 }
 

@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
+import { auditContract } from './catalog/audit.ts';
 import { deliveriesContract } from './catalog/deliveries.ts';
 import { directoryContract } from './catalog/directory.ts';
+import { keysContract } from './catalog/keys.ts';
 import { ledgerContract } from './catalog/ledger.ts';
 import { lookupContract } from './catalog/lookup.ts';
 import { queueContract } from './catalog/queue.ts';
+import { secretsContract } from './catalog/secrets.ts';
+import { usesContract } from './catalog/uses.ts';
 
 /** A place for one catalog; `open` gives another handle on the same one each time. */
 export interface CatalogPlace {
@@ -25,10 +29,14 @@ export interface Subject {
 export function catalogContract(name: string, place: () => Promise<CatalogPlace>): void {
   const suites = {
     directory: directoryContract,
+    keys: keysContract,
+    secrets: secretsContract,
+    uses: usesContract,
     lookup: lookupContract,
     ledger: ledgerContract,
     queue: queueContract,
     deliveries: deliveriesContract,
+    audit: auditContract,
   };
   for (const [part, suite] of Object.entries(suites)) {
     describe(`${name}: ${part}`, () => suite(subject(place)));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { claimFor, seedSource, store } from '../../catalog/support.ts';
+import { claimFor, newSecret, seedSource, store } from '../../catalog/support.ts';
 import type { Subject } from '../catalog.ts';
 
 export function deliveriesContract(on: Subject): void {
@@ -40,6 +40,21 @@ export function deliveriesContract(on: Subject): void {
       undeclaredFields: [],
     });
     expect(await on.catalog.deliveries.byArtifact(randomUUID())).toBeNull();
+  });
+
+  it('keeps which secret verified a webhook, and claims nothing under an unknown one', async () => {
+    const secret = newSecret();
+    const { sourceId } = await seedSource(on.catalog, { delivery: 'webhook', secret });
+    const { secretId } = secret;
+    const claim = claimFor(sourceId, { delivery: 'webhook', secretId });
+    await store(on.catalog, claim);
+    expect(await on.catalog.deliveries.byArtifact(claim.artifactId)).toMatchObject({ secretId });
+    const [listed] = await on.catalog.deliveries.list(sourceId, { limit: 1 });
+    expect(listed).toMatchObject({ secretId });
+    const stranger = claimFor(sourceId, { delivery: 'webhook', secretId: randomUUID() });
+    await expect(on.catalog.ledger.record(stranger)).rejects.toThrow(/foreign key/i);
+    expect(await on.catalog.deliveries.byArtifact(stranger.artifactId)).toBeNull();
+    expect(await on.catalog.lookup.keyIsKnown(stranger)).toBe(false);
   });
 
   it('lists a source newest accepted first, page by page, each delivery once', async () => {

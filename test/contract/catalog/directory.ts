@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { newSource, seedCompany, seedSource, wideFields } from '../../catalog/support.ts';
 import type { Subject } from '../catalog.ts';
@@ -142,57 +142,6 @@ export function directoryContract(on: Subject): void {
       const save = directory.saveSource(randomUUID(), { savedBy: 'a' }, 1);
       await expect(save).rejects.toMatchObject({ code: 'source_not_found' });
       expect(await directory.source(randomUUID())).toBeNull();
-    });
-  });
-
-  describe('keys', () => {
-    const newKey = (sourceId: string) => ({
-      keyId: randomUUID(),
-      sourceId,
-      hash: randomBytes(32),
-      scope: 'read_write' as const,
-      sandbox: true,
-      expiresAt: 9_000,
-    });
-
-    it('are listed in the order of their creation', async () => {
-      const { sourceId } = await seedSource(on.catalog);
-      const made = [];
-      for (let i = 0; i < 3; i++) {
-        made.push(await on.catalog.directory.createKey(newKey(sourceId), 10 - i));
-      }
-      expect(await on.catalog.directory.keys(sourceId)).toEqual(made);
-      expect(made[0]).toMatchObject({
-        sourceId,
-        scope: 'read_write',
-        sandbox: true,
-        createdAt: 10,
-        expiresAt: 9_000,
-        lastUsedAt: null,
-        revokedAt: null,
-      });
-    });
-
-    it('keep the first time of their revocation', async () => {
-      const { sourceId } = await seedSource(on.catalog);
-      const { keyId } = await on.catalog.directory.createKey(newKey(sourceId), 1);
-      expect((await on.catalog.directory.revokeKey(keyId, 50)).revokedAt).toBe(50);
-      expect((await on.catalog.directory.revokeKey(keyId, 60)).revokedAt).toBe(50);
-      const lost = on.catalog.directory.revokeKey(randomUUID(), 1);
-      await expect(lost).rejects.toMatchObject({ code: 'key_not_found' });
-    });
-
-    it('are refused for an unknown source, and with an id or a hash that is taken', async () => {
-      const { sourceId } = await seedSource(on.catalog);
-      const key = newKey(sourceId);
-      await on.catalog.directory.createKey(key, 1);
-      const { directory } = on.catalog;
-      const sameId = directory.createKey({ ...key, hash: randomBytes(32) }, 1);
-      await expect(sameId).rejects.toMatchObject({ code: 'key_exists' });
-      const sameHash = directory.createKey({ ...key, keyId: randomUUID() }, 1);
-      await expect(sameHash).rejects.toMatchObject({ code: 'key_exists' });
-      const lost = directory.createKey(newKey(randomUUID()), 1);
-      await expect(lost).rejects.toMatchObject({ code: 'source_not_found' });
     });
   });
 }
