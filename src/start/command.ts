@@ -1,13 +1,21 @@
 import { mkdirSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Catalog } from '../catalog/catalog.ts';
+import { isUuid } from '../catalog/dialect.ts';
 import { openCatalog } from '../catalog/open.ts';
+import { audited, withoutSecrets } from './audit.ts';
 import { type Answer, render } from './output.ts';
 import { readSettings, type Settings } from './settings.ts';
 
 /** The caller wrote something that cannot be: exit code 2. */
 export class WrongUsage extends Error {
   override readonly name = 'WrongUsage';
+}
+
+/** What a command works with; the catalog is closed when it ends. */
+export interface Place {
+  readonly settings: Settings;
+  readonly catalog: Catalog;
 }
 
 /**
@@ -17,30 +25,48 @@ export class WrongUsage extends Error {
  */
 export function answering(
   command: Command,
-  run: (settings: Settings, ...args: never[]) => Promise<Answer>,
+  run: (place: Place, ...args: never[]) => Promise<Answer>,
 ): Command {
-  return command
-    .option('--json', 'print one JSON value and nothing else')
-    .action(async (...args: unknown[]) => {
-      const options = args.at(-2) as { json?: boolean };
-      const settings = readSettings(process.env);
-      const answer = await run(settings, ...(args.slice(0, -1) as never[]));
-      process.stdout.write(render(answer, options.json ?? false));
-    });
+  command.option('--json', 'print one JSON value and nothing else');
+  return acting(command, async (place, ...args: never[]) => {
+    const { json = false } = command.opts<{ json?: boolean }>();
+    process.stdout.write(render(await run(place, ...args), json));
+  });
 }
 
-/** Opens the catalog for one command and closes it, whatever happens. */
-export async function withCatalog<T>(
-  settings: Settings,
-  use: (catalog: Catalog) => Promise<T>,
-): Promise<T> {
-  mkdirSync(settings.dataDir, { recursive: true });
-  const catalog = await openCatalog(settings.catalogUrl, { thread: false });
-  try {
-    return await use(catalog);
-  } finally {
-    await catalog.close();
-  }
+/** A command over the catalog. Each use of it is in the audit log, reading ones too. */
+export function acting(
+  command: Command,
+  run: (place: Place, ...args: never[]) => Promise<void>,
+): Command {
+  return command.action(async (...args: unknown[]) => {
+    const settings = readSettings(process.env);
+    mkdirSync(settings.dataDir, { recursive: true });
+    const catalog = await openCatalog(settings.catalogUrl, { thread: false });
+    try {
+      await audited(catalog.audit, command, codeOf, () =>
+        run({ settings, catalog }, ...(args.slice(0, -1) as never[])),
+      );
+    } finally {
+      await catalog.close();
+    }
+  });
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof WrongUsage) return 'wrong_usage';
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  return String(code ?? name ?? 'failed');
+}
+
+/**
+ * Reads an argument or an option that names a thing by its id.
+ *
+ * @throws WrongUsage when it is no uuid
+ */
+export function id(text: string): string {
+  if (isUuid(text)) return text.toLowerCase();
+  throw new WrongUsage(`${JSON.stringify(withoutSecrets(text))} is no id; an id is a uuid`);
 }
 
 /** @returns a group of commands, `weir <name> …` */

@@ -6,6 +6,7 @@ import { engineCommand } from './commands/engine.ts';
 import { keyCommands } from './commands/key.ts';
 import { metricCommands } from './commands/metric.ts';
 import { pushCommand } from './commands/push.ts';
+import { secretCommands } from './commands/secret.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
 import { sourceCommands } from './commands/source.ts';
@@ -21,6 +22,7 @@ const program = new Command('weir')
   .addCommand(metricCommands())
   .addCommand(sourceCommands())
   .addCommand(keyCommands())
+  .addCommand(secretCommands())
   .addCommand(deliveryCommands())
   .addCommand(pushCommand())
   .addCommand(sendCommand());

@@ -121,6 +121,10 @@ function fileContent(name: string, path: string): string {
 function complete(raw: Raw): Settings {
   const dataDir = resolve(raw.WEIR_DATA_DIR);
   const { host, port } = raw.WEIR_LISTEN;
+  if (/^postgres(ql)?:/.test(raw.WEIR_CATALOG_URL ?? '') && !raw.WEIR_SECRET_KEY) {
+    // Several nodes share such a catalog: a key file of one would be unknown to the others.
+    throw new SettingsError('WEIR_SECRET_KEY is required with a catalog on Postgres');
+  }
   return {
     ...raw,
     dataDir,

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { v7 as uuid } from 'uuid';
 import { isZone } from '../../domain/timezone.ts';
-import { answering, group, WrongUsage, withCatalog } from '../command.ts';
+import { answering, group, WrongUsage } from '../command.ts';
 
 export function companyCommands(): Command {
   const create = new Command('create')
@@ -9,14 +9,12 @@ export function companyCommands(): Command {
     .requiredOption('--name <name>', 'what people call it')
     .requiredOption('--timezone <zone>', 'IANA name, such as Europe/Berlin');
   return group('company', 'companies', [
-    answering(create, async (settings, options: { name: string; timezone: string }) => {
+    answering(create, async ({ catalog }, options: { name: string; timezone: string }) => {
       const { name } = options;
       if (name.trim() === '') throw new WrongUsage('--name must not be empty');
       const timezone = knownTimezone(options.timezone);
       const companyId = uuid();
-      await withCatalog(settings, (catalog) =>
-        catalog.directory.createCompany({ companyId, name, timezone }, Date.now()),
-      );
+      await catalog.directory.createCompany({ companyId, name, timezone }, Date.now());
       return { company_id: companyId, name, timezone };
     }),
   ]);

@@ -1,41 +1,44 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { Command, InvalidArgumentError } from 'commander';
-import type { Catalog } from '../../catalog/catalog.ts';
+import { type Catalog, CatalogRefusal } from '../../catalog/catalog.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Delivery } from '../../domain/nouns.ts';
 import type { SampleStore } from '../../samples/samples.ts';
 import { deliveryView } from '../../serve/deliveries.ts';
-import { answering, group, withCatalog } from '../command.ts';
-import { readSettings, type Settings } from '../settings.ts';
+import { acting, answering, group, id } from '../command.ts';
+import type { Settings } from '../settings.ts';
 
 const listPage = 1_000;
 const rejectionsPage = 10_000;
 
+interface ShowOptions {
+  readonly rejections?: string;
+}
+
 export function deliveryCommands(): Command {
   const list = new Command('list')
     .description('list the deliveries of a source, newest first')
-    .argument('<source>', 'the source id')
+    .argument('<source>', 'the source id', id)
     .option('--limit <n>', 'how many at most; all by default', count);
   const show = new Command('show')
     .description('show what became of a delivery')
-    .argument('<artifact>', 'the artifact id')
+    .argument('<artifact>', 'the artifact id', id)
     .option('--rejections <file>', 'write every rejection to a file, one JSON object a line');
   const download = new Command('download')
     .description('write the stored bytes of a delivery to a file or to stdout')
-    .argument('<artifact>', 'the artifact id')
+    .argument('<artifact>', 'the artifact id', id)
     .option('--out <file>', 'the file; stdout by default');
   return group('delivery', 'deliveries', [
-    answering(list, (settings, sourceId: string, options: { limit?: number }) =>
-      withCatalog(settings, (catalog) => listAll(catalog, sourceId, options.limit ?? Infinity)),
+    answering(list, ({ catalog }, sourceId: string, options: { limit?: number }) =>
+      listAll(catalog, sourceId, options.limit ?? Infinity),
     ),
-    answering(show, (settings, artifactId: string, options: { rejections?: string }) =>
-      withCatalog(settings, (catalog) => showOne(settings, catalog, artifactId, options)),
+    answering(show, ({ settings, catalog }, artifactId: string, options: ShowOptions) =>
+      showOne(settings, catalog, artifactId, options),
     ),
-    download.action(async (artifactId: string, options: { out?: string }) => {
-      const settings = readSettings(process.env);
-      await withCatalog(settings, (catalog) => downloadOne(settings, catalog, artifactId, options));
-    }),
+    acting(download, ({ settings, catalog }, artifactId: string, options: { out?: string }) =>
+      downloadOne(settings, catalog, artifactId, options),
+    ),
   ]);
 }
 
@@ -75,8 +78,10 @@ function listEntry(delivery: Delivery) {
 }
 
 async function deliveryOf(catalog: Catalog, artifactId: string): Promise<Delivery> {
-  const delivery = await catalog.deliveries.byArtifact(artifactId.toLowerCase());
-  if (!delivery) throw new Error(`there is no delivery ${artifactId}`);
+  const delivery = await catalog.deliveries.byArtifact(artifactId);
+  if (!delivery) {
+    throw new CatalogRefusal('delivery_not_found', `there is no delivery ${artifactId}`);
+  }
   return delivery;
 }
 
@@ -84,7 +89,7 @@ async function showOne(
   settings: Settings,
   catalog: Catalog,
   artifactId: string,
-  options: { rejections?: string },
+  options: ShowOptions,
 ) {
   const delivery = await deliveryOf(catalog, artifactId);
   const opened = delivery.counts?.rejected ? await openSamplesOf(settings) : null;

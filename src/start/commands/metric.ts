@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { limits } from '../../domain/limits.ts';
-import { answering, group, WrongUsage, withCatalog } from '../command.ts';
+import { answering, group, id, WrongUsage } from '../command.ts';
 
 interface DeclareOptions {
   readonly company: string;
@@ -13,22 +13,21 @@ interface DeclareOptions {
 export function metricCommands(): Command {
   const declare = new Command('declare')
     .description('declare a metric, or rename one; key and labels never change')
-    .requiredOption('--company <id>', 'whose metric it is')
+    .requiredOption('--company <id>', 'whose metric it is', id)
     .requiredOption('--key <key>', 'lower case letters, digits and _, a letter first')
     .requiredOption('--name <name>', 'what people call it')
     .requiredOption('--unit <unit>', 'such as EUR or people')
     .option('--labels <names>', 'the labels its samples carry, by comma');
   return group('metric', 'metrics', [
-    answering(declare, async (settings, options: DeclareOptions) => {
+    answering(declare, async ({ catalog }, options: DeclareOptions) => {
       const { company, key, name, unit } = options;
       if (!/^[a-z][a-z0-9_]*$/.test(key) || key.length > limits.metricKeyCharsMax) {
         throw new WrongUsage('--key: a lower case letter, then letters, digits and _, at most 63');
       }
       const labels = readLabels(options.labels);
-      await withCatalog(settings, (catalog) =>
-        catalog.directory.declareMetric(company, { key, name, unit, labels }, Date.now()),
-      );
-      return { key, name, unit, labels };
+      const metric = { key, name, unit, labels };
+      await catalog.directory.declareMetric(company, metric, Date.now());
+      return metric;
     }),
   ]);
 }

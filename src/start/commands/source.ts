@@ -1,8 +1,9 @@
 import { Command, Option } from 'commander';
 import { v7 as uuid } from 'uuid';
-import type { SourceSave } from '../../catalog/catalog.ts';
-import type { DeliveryWay, DocumentFormat, Source } from '../../domain/nouns.ts';
-import { answering, group, withCatalog } from '../command.ts';
+import type { SavedSource, SourceSave } from '../../catalog/catalog.ts';
+import type { DeliveryWay, DocumentFormat } from '../../domain/nouns.ts';
+import { answering, group, id } from '../command.ts';
+import { newSecret } from '../new-secret.ts';
 import { readShapeFile } from '../shape-file.ts';
 
 const ways = ['push', 'document', 'webhook'];
@@ -26,49 +27,50 @@ interface CreateOptions extends SaveOptions {
 export function sourceCommands(): Command {
   const create = new Command('create')
     .description('create a source with its first shape version')
-    .requiredOption('--company <id>', 'whose source it is')
+    .requiredOption('--company <id>', 'whose source it is', id)
     .requiredOption('--name <name>', 'what people call it')
     .addOption(wayOption().makeOptionMandatory())
     .requiredOption('--shape <file>', 'JSON file with the declared fields')
     .addOption(formatOption());
   const save = new Command('save')
     .description('save a source: the next shape version')
-    .argument('<source>', 'the source id')
+    .argument('<source>', 'the source id', id)
     .option('--shape <file>', 'JSON file with the declared fields')
     .addOption(wayOption())
     .addOption(formatOption())
     .option('--name <name>', 'what people call it');
   return group('source', 'sources and their shapes', [
-    answering(create, async (settings, options: CreateOptions) => {
+    answering(create, async ({ settings, catalog }, options: CreateOptions) => {
       const fields = readShapeFile(options.shape);
-      const source = await withCatalog(settings, (catalog) =>
-        catalog.directory.createSource(
-          {
-            sourceId: uuid(),
-            companyId: options.company,
-            name: options.name,
-            delivery: options.delivery,
-            format: options.format ?? 'csv',
-            fields,
-            savedBy,
-          },
-          Date.now(),
-        ),
+      const made = options.delivery === 'webhook' ? newSecret(settings) : null;
+      const source = await catalog.directory.createSource(
+        {
+          sourceId: uuid(),
+          companyId: options.company,
+          name: options.name,
+          delivery: options.delivery,
+          format: options.format ?? 'csv',
+          fields,
+          savedBy,
+          ...(made ? { secret: made.secret } : {}),
+        },
+        Date.now(),
       );
-      return sourceAnswer(source);
+      return sourceAnswer(source, made?.text);
     }),
-    answering(save, async (settings, sourceId: string, options: SaveOptions) => {
+    answering(save, async ({ settings, catalog }, sourceId: string, options: SaveOptions) => {
+      // Taken only when the source becomes a webhook source by this save, and shown only then.
+      const made = options.delivery === 'webhook' ? newSecret(settings) : null;
       const change: SourceSave = {
         savedBy,
         ...(options.name === undefined ? {} : { name: options.name }),
         ...(options.delivery === undefined ? {} : { delivery: options.delivery }),
         ...(options.format === undefined ? {} : { format: options.format }),
         ...(options.shape === undefined ? {} : { fields: readShapeFile(options.shape) }),
+        ...(made ? { secret: made.secret } : {}),
       };
-      const source = await withCatalog(settings, (catalog) =>
-        catalog.directory.saveSource(sourceId, change, Date.now()),
-      );
-      return sourceAnswer(source);
+      const source = await catalog.directory.saveSource(sourceId, change, Date.now());
+      return sourceAnswer(source, made?.text);
     }),
   ]);
 }
@@ -81,11 +83,12 @@ function formatOption(): Option {
   return new Option('--format <format>', 'of its documents, csv by default').choices(formats);
 }
 
-function sourceAnswer(source: Source) {
+function sourceAnswer(source: SavedSource, secret: string | undefined) {
   return {
     source_id: source.sourceId,
     name: source.name,
     delivery: source.delivery,
     shape_version: source.shapeVersion,
+    ...(source.secretTaken ? { signing_secret: secret } : {}),
   };
 }
