@@ -55,7 +55,10 @@ describeWith('a store that goes away', await minioOrSkip(), () => {
       const weir = place.weir({ WEIR_ARTIFACTS_URL: minio.url('late') });
       const started = weir.start();
       started.catch(() => {}); // Told where it is awaited.
-      while (!weir.log.includes('the artifact store is not ready yet')) await sleep(50);
+      for (let waited = 0; !weir.log.includes('the artifact store is not ready'); waited += 50) {
+        if (waited > 30_000) throw new Error(`the start does not wait: ${weir.log}`);
+        await sleep(50);
+      }
       await minio.restart();
       await started;
       const push = pushOf('a push', dayText(0), '1');
