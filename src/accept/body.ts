@@ -33,6 +33,9 @@ export class BodyTooLong extends Error {
   }
 }
 
+/** A read that brings so much has not emptied the system's buffer of its connection. */
+const backlogBytesMin = 64 * 1024;
+
 type Sink = (bytes: Buffer) => Promise<void>;
 
 /**
@@ -159,7 +162,10 @@ export class Body {
       if (this.#sink) this.#hand(block);
       else this.#kept.push(block);
     }
-    if (!isLast && (!this.#sink || this.#bytesAhead >= limits.uploadBytesAheadMax)) this.#pause();
+    // A large chunk says that there is more where it came from: what follows comes in turn.
+    const more = chunk.byteLength >= backlogBytesMin;
+    const ahead = this.#bytesAhead >= limits.uploadBytesAheadMax;
+    if (!isLast && (more || ahead || !this.#sink)) this.#pause();
     this.#advance();
   }
 
