@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { CatalogRefusal } from '../catalog/catalog.ts';
 import { WrongUsage } from './command.ts';
 import { companyCommands } from './commands/company.ts';
 import { deliveryCommands } from './commands/delivery.ts';
@@ -45,7 +46,8 @@ function throwOnExit(command: Command): void {
 function told(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const { message } = error instanceof Error ? error : new Error(String(error));
-  process.stderr.write(`weir: ${message}\n`);
+  const field = error instanceof CatalogRefusal && error.field;
+  process.stderr.write(`weir: ${field ? `field ${JSON.stringify(field)}: ` : ''}${message}\n`);
   if (process.env.WEIR_LOG_LEVEL === 'debug') process.stderr.write(`${(error as Error).stack}\n`);
   return error instanceof WrongUsage || error instanceof SettingsError ? 2 : 1;
 }

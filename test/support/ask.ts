@@ -17,7 +17,8 @@ export interface Answer {
   readonly text: string;
 }
 
-const agent = new http.Agent({ keepAlive: true, maxSockets: 256 });
+// The service closes a connection that was idle for ten seconds; ours are given up before.
+const agent = new http.Agent({ keepAlive: true, maxSockets: 256, timeout: 4_000 });
 
 /**
  * Sends one request and reads its whole answer. Unlike `fetch` it adds no header, undoes no

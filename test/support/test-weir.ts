@@ -39,6 +39,9 @@ export const dayAndAmount: readonly Field[] = [
 /** Rates that no test but those of the rates runs into. */
 const unhurried = { WEIR_RATE_PER_MINUTE: '1000000', WEIR_RATE_BURST: '1000000' };
 
+/** Rates have tests of their own; no other test is to wait for them. */
+export const manyRequests = { WEIR_RATE_PER_MINUTE: '1000000', WEIR_RATE_BURST: '1000000' };
+
 /**
  * A weir as users run it, in a process of its own, with a fresh data directory. Companies, sources
  * and keys are written to its catalog from here: the command line has tests of its own.
