@@ -119,7 +119,7 @@ describe('keys and secrets from the command line, beside a running service', () 
   });
 
   describe('signing secrets', () => {
-    test('are shown once, when a source becomes a webhook source, and open its address', async () => {
+    test('are shown once, when a source becomes a webhook source, and open it', async () => {
       const made = await createSource('webhook');
       expect(made).toEqual({
         ...{ source_id: uuid, name: 'A source', delivery: 'webhook', shape_version: 1 },

@@ -82,7 +82,7 @@ export function keysContract(on: Subject): void {
       ...over,
     });
 
-    it('makes a key with the same scope and sandbox; the old one ends with the overlap', async () => {
+    it('keeps scope and sandbox; the old key ends with the overlap', async () => {
       const { sourceId } = await seedSource(on.catalog);
       for (const [scope, sandbox, demo] of [
         ['read', true, false],
