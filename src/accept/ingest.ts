@@ -44,7 +44,10 @@ async function take(
   body: Body,
 ): Promise<Reply> {
   const { head } = exchange;
-  const { holder, now } = await admit(admission, exchange, requireKeyDelivery);
+  const { holder, now } = await admit(admission, exchange, (caller) => {
+    requireKeyDelivery(caller);
+    if (admission.demo) throw notHere('A demo deployment takes no deliveries.');
+  });
   const framing = judgedFraming(head);
   if (holder.source.delivery === 'push') {
     requireMediaType(head, 'application/json');
@@ -65,6 +68,10 @@ async function take(
 function requireKeyDelivery(holder: KeyHolder): void {
   requireScope(holder, 'write');
   if (holder.source.delivery === 'webhook') {
-    throw new ApiError(403, 'insufficient_scope', 'A webhook source takes signed deliveries only.');
+    throw notHere('A webhook source takes signed deliveries only.');
   }
+}
+
+function notHere(message: string): ApiError {
+  return new ApiError(403, 'insufficient_scope', message);
 }

@@ -30,6 +30,12 @@ export interface AcceptParts {
   readonly log: { warn(fields: object, message: string): void };
 }
 
+/** What keeping a delivery needs of that. */
+export type KeepParts = Pick<
+  AcceptParts,
+  'catalog' | 'artifacts' | 'newArtifactId' | 'onStored' | 'log'
+>;
+
 /** Everything of a delivery that is known before its bytes are. */
 export type DeliveryHead = Omit<ArtifactMeta, 'artifactId'>;
 
@@ -66,7 +72,7 @@ export function deliveryHead(
  *
  * Failure: when the transaction's outcome is not known, the object stays: it may be referred to.
  */
-export async function recordKept(parts: AcceptParts, claim: Claim): Promise<Reply> {
+export async function recordKept(parts: KeepParts, claim: Claim): Promise<Reply> {
   crashPoint('object_durable');
   const verdict = await parts.catalog.ledger.record(claim);
   if (verdict.outcome === 'stored') {
@@ -89,7 +95,7 @@ export async function recordKept(parts: AcceptParts, claim: Claim): Promise<Repl
  * @param secretId of a webhook: the secret that verified it
  */
 export async function keepBody(
-  parts: AcceptParts,
+  parts: KeepParts,
   head: DeliveryHead,
   collected: CollectedBody,
   secretId: string | null = null,

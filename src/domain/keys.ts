@@ -10,6 +10,9 @@ export function formatKey(kind: KeyKind, random: Buffer): string {
   return `wk_${kind}_${random.toString('base64url')}`;
 }
 
+/** The published key of every demo deployment: it reads fixture samples and opens nothing else. */
+export const demoKey = 'wk_demo_ukcuS3yB41pjdaLOwm9PfmzzLod7nYGD';
+
 const bearer = /^[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9_-]{1,200})$/;
 
 /** The key in an `Authorization` header (RFC 6750, section 2.1); null when there is none. */

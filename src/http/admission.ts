@@ -18,6 +18,8 @@ export interface AdmissionParts {
   readonly demoRate: RateRule;
   readonly site: ReferenceSite;
   readonly addresses: ClientAddress;
+  /** A demo deployment: it alone takes demo keys, and it takes no delivery. */
+  readonly demo: boolean;
   /** A key was used; recorded off the hot path. */
   noteUse(keyId: string, now: number): void;
   readonly clock: Clock;
@@ -43,17 +45,25 @@ export async function admit(
 ): Promise<Admitted> {
   const now = parts.clock();
   const { head } = exchange;
-  const holder = await callerOf(head, parts.lookup, now);
+  const holder = await callerOf(head, parts, now);
   parts.site.requireSandbox(head, holder.key);
   judge(holder);
   const verdict = holder.key.demo
-    ? await parts.rates.take(`demo:${parts.addresses.networkOf(exchange)}`, parts.demoRate)
+    ? await parts.rates.take(`demo:${networkOf(parts, exchange)}`, parts.demoRate)
     : await parts.rates.take(`key:${holder.key.keyId}`, parts.keyRate);
   requireRate(exchange, verdict);
   exchange.onAnswer((status) => {
     if (status < 400) parts.noteUse(holder.key.keyId, now);
   });
   return { holder, now };
+}
+
+function networkOf(parts: AdmissionParts, exchange: Exchange): string {
+  const { remoteAddress, head } = exchange;
+  return parts.addresses.networkOf({
+    remoteAddress,
+    forwardedFor: head.listHeader('X-Forwarded-For'),
+  });
 }
 
 /**

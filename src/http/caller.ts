@@ -7,18 +7,19 @@ import type { RequestHead } from './head.ts';
 
 /**
  * Finds whose key a request carries (specification, "Access keys", 1 and 6). The key is looked up
- * by its hash, so that a comparison tells nothing about a key by its time.
+ * by its hash, so that a comparison tells nothing about a key by its time. A demo key is known to
+ * demo deployments only, whatever the catalog holds.
  *
  * @throws ApiError 401 for a missing, unknown, revoked or expired key: one answer for all four
  */
 export async function callerOf(
   head: RequestHead,
-  lookup: Pick<Lookup, 'key'>,
+  parts: { readonly lookup: Pick<Lookup, 'key'>; readonly demo: boolean },
   now: number,
 ): Promise<KeyHolder> {
   const key = keyOfHeader(head.header('Authorization'));
-  const holder = key && (await lookup.key(createHash('sha256').update(key).digest()));
-  if (!holder || !keyIsLive(holder.key, now)) {
+  const holder = key && (await parts.lookup.key(createHash('sha256').update(key).digest()));
+  if (!holder || !keyIsLive(holder.key, now) || (holder.key.demo && !parts.demo)) {
     throw new ApiError(401, 'unauthenticated', 'A valid access key is needed.', {
       headers: { 'WWW-Authenticate': 'Bearer' },
     });

@@ -58,8 +58,9 @@ export class Exchange {
     return this.#state === 'open';
   }
 
-  /** Of the socket's other end, as text; only while the exchange is open. */
+  /** Of the socket's other end, as text; empty when nobody is there to be answered any more. */
   get remoteAddress(): string {
+    if (!this.open) return '';
     return Buffer.from(this.res.getRemoteAddressAsText()).toString();
   }
 

@@ -12,15 +12,16 @@ export class RequestHead {
   readonly path: string;
   readonly query: string;
   readonly #values = new Map<string, string>();
-  readonly #repeated = new Set<string>();
+  /** What stands after the first value of a name. */
+  readonly #repeated = new Map<string, string[]>();
 
   constructor(request: HttpRequest) {
     this.method = request.getCaseSensitiveMethod();
     this.path = request.getUrl();
     this.query = request.getQuery() ?? '';
     request.forEach((name, value) => {
-      if (this.#values.has(name)) this.#repeated.add(name);
-      else this.#values.set(name, value);
+      if (!this.#values.has(name)) this.#values.set(name, value);
+      else this.#repeated.set(name, [...(this.#repeated.get(name) ?? []), value]);
     });
   }
 
@@ -38,5 +39,11 @@ export class RequestHead {
   /** The first value of a header that decides nothing by its number; null when it is absent. */
   firstHeader(name: string): string | null {
     return this.#values.get(name.toLowerCase()) ?? null;
+  }
+  /** All lines of a header that is a list, as one list (RFC 9110, section 5.3); null: absent. */
+  listHeader(name: string): string | null {
+    const first = this.firstHeader(name);
+    const more = this.#repeated.get(name.toLowerCase()) ?? [];
+    return first === null ? null : [first, ...more].join(', ');
   }
 }

@@ -47,18 +47,20 @@ export function apiRoutes(parts: ApiParts): Route[] {
   const admission: AdmissionParts = {
     ...{ lookup: catalog.lookup, rates, keyRate: rate, demoRate, site: parts.site, clock },
     addresses: new ClientAddress(list(settings.WEIR_TRUSTED_PROXIES)),
+    demo: isDemo(settings),
     noteUse: uses.noteKey,
   };
   const keyed = limits.bodyBytesHeldMax - limits.unverifiedBytesHeldMax;
   const accept: AcceptParts = {
     ...{ catalog, artifacts: parts.artifacts, clock, log },
     budget: new ByteBudget(keyed),
-    newArtifactId: (now) => uuid({ msecs: now }),
+    newArtifactId,
     readLargePush: parts.door.readPush,
     onStored: parts.onStored,
   };
   const webhook = {
-    ...{ ...accept, ...secretsOf(settings), rates, rate },
+    ...{ ...accept, catalog: isDemo(settings) ? withoutWebhooks(catalog) : catalog },
+    ...{ ...secretsOf(settings), rates, rate },
     unverifiedBudget: new ByteBudget(limits.unverifiedBytesHeldMax),
     noteSecretUse: uses.noteSecret,
   };
@@ -68,6 +70,21 @@ export function apiRoutes(parts: ApiParts): Route[] {
     samplesRoute({ admission, samples }),
     deliveryRoute({ admission, catalog, samples }),
   ];
+}
+
+/** Whether this is a demo deployment (DECISIONS 9). */
+export function isDemo(settings: Settings): boolean {
+  return settings.WEIR_DEMO === '1';
+}
+
+/** A new uuid v7. */
+export function newArtifactId(now: number): string {
+  return uuid({ msecs: now });
+}
+
+/** A demo deployment has no webhook source, whatever its catalog holds. */
+function withoutWebhooks({ ledger, lookup }: Catalog): AcceptParts['catalog'] {
+  return { ledger, lookup: { ...lookup, signedSource: async () => null } };
 }
 
 /** Opens signing secrets, and makes the one that unknown sources are checked against. */

@@ -15,7 +15,8 @@ import { opsRoutes } from '../serve/ops.ts';
 import { systemClock } from '../std/clock.ts';
 import { armCrashPoint } from '../std/crash-point.ts';
 import { untilDone } from '../std/retry.ts';
-import { apiRoutes, list } from './api.ts';
+import { apiRoutes, isDemo, list, newArtifactId } from './api.ts';
+import { ensureDemo } from './demo/deployment.ts';
 import type { Settings } from './settings.ts';
 import { openServiceSamples } from './stores.ts';
 import { startUseRecorder } from './use-recorder.ts';
@@ -89,6 +90,10 @@ async function open(
   const site = new ReferenceSite(docsOrigins(settings));
   const rates = memoryRates(clock);
   const onStored = () => loop.wake();
+  if (isDemo(settings)) {
+    const demo = { catalog, artifacts, newArtifactId, onStored, clock, log };
+    await untilThere('the demo', () => ensureDemo(demo), log);
+  }
   const stores = { catalog, artifacts, samples: samples.store };
   const routes = apiRoutes({ settings, ...stores, rates, site, door, uses, clock, log, onStored });
   const dependencies = [
