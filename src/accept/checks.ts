@@ -1,3 +1,5 @@
+import { contentEncodingHeader, shapeVersionHeader } from '../domain/api/head.ts';
+import { readBy } from '../domain/api/read.ts';
 import { ApiError, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { ContentEncoding } from '../domain/nouns.ts';
@@ -54,9 +56,12 @@ export function contentEncodingOf(
   taken: readonly ContentEncoding[],
 ): ContentEncoding {
   const named = head.header('Content-Encoding')?.trim().toLowerCase() ?? 'identity';
-  const known = taken.find((encoding) => encoding === named);
-  if (!known) throw invalid('Content-Encoding', 'This content coding is not taken here.');
-  return known;
+  const reading = readBy(contentEncodingHeader, named);
+  if ('problem' in reading) throw invalid('Content-Encoding', reading.problem);
+  if (!taken.includes(reading.value)) {
+    throw invalid('Content-Encoding', 'This content coding is not taken here.');
+  }
+  return reading.value;
 }
 
 /**
@@ -67,8 +72,7 @@ export function contentEncodingOf(
 export function shapeVersionOfHeader(head: RequestHead): number | undefined {
   const text = head.header('X-Service-Shape-Version');
   if (text === undefined) return undefined;
-  if (!/^[0-9]{1,9}$/.test(text) || Number(text) < 1) {
-    throw invalid('X-Service-Shape-Version', 'The shape version must be an integer of at least 1.');
-  }
-  return Number(text);
+  const reading = readBy(shapeVersionHeader, text);
+  if ('problem' in reading) throw invalid('X-Service-Shape-Version', reading.problem);
+  return reading.value;
 }

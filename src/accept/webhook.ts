@@ -1,10 +1,11 @@
 import type { SignedSource } from '../catalog/catalog.ts';
+import { readBy } from '../domain/api/read.ts';
+import { signatureHeader } from '../domain/api/signature-header.ts';
 import { ApiError, invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { RateRule } from '../domain/rates.ts';
 import {
   deliveryIdProblem,
-  readSignatureHeader,
   type SignatureHeader,
   signatureCheck,
   signatureTimeProblem,
@@ -105,8 +106,9 @@ function judgeHead(head: RequestHead, now: number): WebhookHead {
       'A webhook is signed: Service-Signature is missing.',
     );
   }
-  const signature = readSignatureHeader(header);
-  if ('problem' in signature) throw invalid('Service-Signature', signature.problem);
+  const reading = readBy(signatureHeader, header);
+  if ('problem' in reading) throw invalid('Service-Signature', reading.problem);
+  const signature = reading.value;
   const deliveryId = head.header('Service-Delivery-Id');
   const idProblem = deliveryIdProblem(deliveryId);
   if (idProblem) throw invalid('Service-Delivery-Id', idProblem);

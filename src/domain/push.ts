@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+import { delivery, isObject } from './api/delivery.ts';
 import { idempotencyKeyProblem } from './idempotency.ts';
 
 /** What is wrong with a push, and the field it is about. */
@@ -56,31 +58,24 @@ function parseObject(body: Uint8Array): Record<string, unknown> | null {
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function judgeVersion(version: unknown): number | PushProblem {
-  const field = 'shape_version';
-  if (version === undefined) return { field, message: 'The shape version is missing.' };
-  if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1) {
-    return { field, message: 'The shape version must be an integer of at least 1.' };
-  }
-  return version;
+  const read = delivery.shape.shape_version.safeParse(version);
+  return read.success ? read.data : problemOf('shape_version', read.error);
 }
 
 function judgePayload(payload: unknown, required: readonly string[] | null): PushProblem | null {
-  if (payload === undefined) return { field: 'payload', message: 'The payload is missing.' };
-  if (!isObject(payload)) return { field: 'payload', message: 'The payload must be an object.' };
-  for (const name of Object.keys(payload)) {
-    if (typeof payload[name] !== 'string') {
-      return { field: `payload.${name}`, message: 'Every value of the payload must be text.' };
-    }
-  }
+  const read = delivery.shape.payload.safeParse(payload);
+  if (!read.success) return problemOf('payload', read.error);
   for (const name of required ?? []) {
-    if (!Object.hasOwn(payload, name)) {
+    if (!Object.hasOwn(read.data, name)) {
       return { field: `payload.${name}`, message: 'The payload lacks this field.' };
     }
   }
   return null;
+}
+
+/** The first thing that is wrong, and where: `payload.<name>` within the payload. */
+function problemOf(name: string, error: z.ZodError): PushProblem {
+  const { path, message } = error.issues[0]!;
+  return { field: [name, ...path].join('.'), message };
 }

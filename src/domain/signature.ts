@@ -1,4 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { deliveryIdHeader } from './api/head.ts';
+import { problemBy } from './api/read.ts';
 import { limits } from './limits.ts';
 
 /** What a `Service-Signature` header says (specification, "Webhook signature"). */
@@ -55,14 +57,7 @@ export function signatureTimeProblem(time: number, nowMs: number): string | null
 
 /** @returns what is wrong with a delivery id, or null (specification, "Headers") */
 export function deliveryIdProblem(id: string | undefined): string | null {
-  if (id === undefined || id === '') return 'The delivery id is missing.';
-  if (id.length > limits.deliveryIdCharsMax) {
-    return `The delivery id must have at most ${limits.deliveryIdCharsMax} characters.`;
-  }
-  if (!/^[A-Za-z0-9_:-]+$/.test(id)) {
-    return 'The delivery id may hold letters, digits, dash, underscore and colon only.';
-  }
-  return null;
+  return problemBy(deliveryIdHeader, id);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Catalog } from '../catalog/catalog.ts';
+import { artifactIdParameter } from '../domain/api/head.ts';
 import { ApiError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { Delivery, Rejection } from '../domain/nouns.ts';
@@ -12,8 +13,6 @@ export interface DeliveriesParts {
   readonly samples: Pick<SampleStore, 'rejections'>;
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** GET /v1/deliveries/{artifact_id} (DECISIONS 4): what became of a delivery. */
 export function deliveryRoute(parts: DeliveriesParts): Route {
   return {
@@ -22,7 +21,7 @@ export function deliveryRoute(parts: DeliveriesParts): Route {
     async handle(exchange, [artifactId = '']) {
       // Any live key of the source may ask (DECISIONS 4).
       const { holder } = await admit(parts.admission, exchange, () => {});
-      const delivery = uuid.test(artifactId)
+      const delivery = artifactIdParameter.safeParse(artifactId).success
         ? await parts.catalog.deliveries.byArtifact(artifactId.toLowerCase())
         : null;
       if (!delivery || delivery.sourceId !== holder.source.sourceId) {

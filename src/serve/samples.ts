@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import type { z } from 'zod';
 import type { KeyHolder } from '../catalog/catalog.ts';
+import { samplesQuery } from '../domain/api/head.ts';
+import { readBy } from '../domain/api/read.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { dayToText } from '../domain/periods.ts';
@@ -49,26 +52,25 @@ async function answer(parts: SamplesParts, exchange: Exchange): Promise<Reply> {
 }
 
 interface SamplesQuery {
-  readonly from?: string;
-  readonly to?: string;
-  readonly sandbox?: boolean;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly sandbox?: boolean | undefined;
 }
 
 function readQuery(query: string): SamplesQuery {
   const values = new URLSearchParams(query);
-  const once = (name: string): string | undefined => {
+  const read = <T>(name: keyof SamplesQuery, schema: z.ZodType<T>): T | undefined => {
     const all = values.getAll(name);
     if (all.length > 1) throw invalid(name, 'This parameter must stand only once.');
-    return all[0];
+    if (all.length === 0) return undefined;
+    const reading = readBy(schema, all[0]);
+    if ('problem' in reading) throw invalid(name, reading.problem);
+    return reading.value;
   };
-  const [from, to, sandbox] = [once('from'), once('to'), once('sandbox')];
-  if (sandbox !== undefined && sandbox !== 'true' && sandbox !== 'false') {
-    throw invalid('sandbox', 'The parameter sandbox must be true or false.');
-  }
   return {
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-    ...(sandbox === undefined ? {} : { sandbox: sandbox === 'true' }),
+    from: read('from', samplesQuery.from),
+    to: read('to', samplesQuery.to),
+    sandbox: read('sandbox', samplesQuery.sandbox),
   };
 }
 
