@@ -1,10 +1,12 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditEntry, Catalog } from '../../src/catalog/catalog.ts';
 import { openCatalog, sqliteUrl } from '../../src/catalog/open.ts';
+import { formatKey, keyRandomBytes } from '../../src/domain/keys.ts';
+import type { Field, Scope } from '../../src/domain/nouns.ts';
 import { freePorts, RunningWeir } from '../../src/start/demo/running-weir.ts';
 import { accepted, Sender } from '../support/sender.ts';
 import { weirCommand } from '../support/weir-command.ts';
@@ -14,7 +16,7 @@ const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const uuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const secretText = expect.stringMatching(/^whsec_[A-Za-z0-9_-]{43}$/);
 const dayMs = 86_400_000;
-const fields = [
+const fields: readonly Field[] = [
   { name: 'day', role: 'period' },
   { name: 'amount', role: 'value', metric: 'amount' },
 ];
@@ -58,8 +60,8 @@ describe('keys and secrets from the command line, beside a running service', () 
 
   describe('key rotate', () => {
     test('answers a key with the same scope and sandbox, for a year', async () => {
-      const { source_id } = await createSource('push');
-      const old = await createKey(source_id, '--scope', 'read', '--sandbox');
+      const source_id = await seedSource();
+      const old = await seedKey(source_id, 'read', true);
       const before = Date.now();
       const key = await rotate(old.key_id, 30);
       expect(key).toEqual({
@@ -77,8 +79,8 @@ describe('keys and secrets from the command line, beside a running service', () 
     });
 
     test('lets both keys work during the overlap, and marks nothing else', async () => {
-      const { source_id } = await createSource('push');
-      const old = await createKey(source_id, '--scope', 'read_write');
+      const source_id = await seedSource();
+      const old = await seedKey(source_id, 'read_write');
       const key = await rotate(old.key_id, 1);
       for (const [i, text] of [old.access_key, key.access_key].entries()) {
         const answer = await new Sender(weir.url, text).push({
@@ -90,8 +92,8 @@ describe('keys and secrets from the command line, beside a running service', () 
     });
 
     test('without an overlap ends the old key with its next request', async () => {
-      const { source_id } = await createSource('push');
-      const old = await createKey(source_id, '--scope', 'read');
+      const source_id = await seedSource();
+      const old = await seedKey(source_id, 'read');
       expect(await status(old.access_key)).toBe(200);
       const key = await rotate(old.key_id, 0);
       expect(await status(old.access_key)).toBe(401);
@@ -99,15 +101,15 @@ describe('keys and secrets from the command line, beside a running service', () 
     });
 
     test('is refused in one line for keys that are revoked, rotated or not there', async () => {
-      const { source_id } = await createSource('push');
-      const revoked = await createKey(source_id, '--scope', 'read');
-      await weir.cli('key', 'revoke', revoked.key_id);
-      const rotated = await createKey(source_id, '--scope', 'read');
+      const source_id = await seedSource();
+      const revoked = await seedKey(source_id, 'read');
+      await catalog.directory.revokeKey(revoked.key_id, Date.now());
+      const rotated = await seedKey(source_id, 'read');
       await rotate(rotated.key_id, 3);
       for (const id of [revoked.key_id, rotated.key_id, nobody]) {
         await refused(1, 'key', 'rotate', id, '--overlap-days', '1');
       }
-      expect(await weir.cli<unknown[]>('key', 'list', source_id)).toHaveLength(3);
+      expect(await catalog.directory.keys(source_id)).toHaveLength(3);
     });
 
     test('needs a number of days', async () => {
@@ -171,8 +173,7 @@ describe('keys and secrets from the command line, beside a running service', () 
     });
 
     test('cannot be rotated where there are none', async () => {
-      const { source_id } = await createSource('push');
-      await refused(1, 'secret', 'rotate', source_id);
+      await refused(1, 'secret', 'rotate', await seedSource());
       await refused(1, 'secret', 'rotate', nobody);
     });
 
@@ -191,19 +192,16 @@ describe('keys and secrets from the command line, beside a running service', () 
       await refused(1, 'key', 'create', source_id, '--scope', scope, '--sandbox');
     }
     const key = await createKey(source_id, '--scope', 'read', '--sandbox');
-    expect(await status(key.access_key)).toBe(200);
+    expect(key.access_key).toMatch(/^wk_test_/);
   });
 
   test.each([
     ['source', 'save', 'acme'],
     ['secret', 'rotate', 'acme'],
-    ['key', 'create', 'acme', '--scope', 'read'],
     ['key', 'rotate', 'acme', '--overlap-days', '1'],
     ['key', 'revoke', `${nobody}0`],
     ['key', 'list', ''],
-    ['delivery', 'list', 'acme'],
     ['delivery', 'show', 'acme'],
-    ['delivery', 'download', 'acme'],
     ['metric', 'declare', '--company', 'acme', '--key', 'k', '--name', 'n', '--unit', 'u'],
   ])('%s %s with %j, which is no id, is wrong usage in one line', async (...args) => {
     const ran = await refused(2, ...args);
@@ -253,15 +251,14 @@ describe('keys and secrets from the command line, beside a running service', () 
 
     test('never has a key or a secret that was typed in the wrong place', async () => {
       const { source_id, signing_secret } = await createSource('webhook');
-      const { access_key } = await createKey(source_id, '--scope', 'read');
+      const { access_key } = await seedKey(source_id, 'read');
       await save(source_id, '--name', `${access_key} ${signing_secret}`);
       const [entry] = await newest(1);
       expect(entry!.about).toEqual({ source: source_id, name: 'wk_live_… whsec_…' });
     });
 
     test('comes first: a command that cannot be noted does nothing', async () => {
-      const { source_id } = await createSource('push');
-      const { key_id, access_key } = await createKey(source_id, '--scope', 'read');
+      const { key_id, access_key } = await seedKey(await seedSource(), 'read');
       const data = join(weir.place.dataDir, 'catalog.db');
       const { default: Sqlite } = await import('better-sqlite3');
       const db = new Sqlite(data);
@@ -288,6 +285,28 @@ describe('keys and secrets from the command line, beside a running service', () 
     expect([ran.code, ran.stdout]).toEqual([code, '']);
     expect(ran.stderr).toMatch(/^weir: [^\n]+\n$/);
     return ran;
+  }
+
+  /** What a test only needs to be there is made in the catalog: each command takes its time. */
+  async function seedSource(): Promise<string> {
+    const sourceId = randomUUID();
+    const about = {
+      companyId: company,
+      name: 'A source',
+      delivery: 'push',
+      format: 'csv',
+    } as const;
+    await catalog.directory.createSource({ sourceId, ...about, fields, savedBy: 'a' }, Date.now());
+    return sourceId;
+  }
+
+  async function seedKey(sourceId: string, scope: Scope, sandbox = false) {
+    const access_key = formatKey(sandbox ? 'test' : 'live', randomBytes(keyRandomBytes));
+    const hash = createHash('sha256').update(access_key).digest();
+    const [keyId, now] = [randomUUID(), Date.now()];
+    const expiresAt = now + 365 * dayMs;
+    await catalog.directory.createKey({ keyId, sourceId, hash, scope, sandbox, expiresAt }, now);
+    return { key_id: keyId, access_key };
   }
 
   function createSource(delivery: string): Promise<SourceAnswer> {
