@@ -1,4 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { bytesBody } from '../../client/body.ts';
+import type { Delivered } from '../../client/deliver.ts';
+import { push, pushDocument, sendWebhook } from '../../client/sender.ts';
 import type { DeliveryView } from '../../serve/deliveries.ts';
 import type { SeriesDelivery } from './series.ts';
 
@@ -17,64 +20,69 @@ export interface ReadAnswer {
   readonly truncated: boolean;
 }
 
-/** Speaks to one source with one key, as a customer's system does. */
-export class SourceClient {
-  readonly #url: string;
-  readonly #key: string;
+/** What a customer's system knows of its source. */
+export interface SourceAccess {
+  readonly url: string;
+  readonly sourceId: string;
+  readonly accessKey: string;
+  /** Of a webhook source. */
+  readonly signingSecret: string | null;
+}
 
-  constructor(url: string, key: string) {
-    this.#url = url;
-    this.#key = key;
+const settledWait = { firstMs: 100, maxMs: 2_000 };
+
+/** Speaks to one source, as a customer's system does. */
+export class SourceClient {
+  readonly #access: SourceAccess;
+
+  constructor(access: SourceAccess) {
+    this.#access = access;
   }
 
   /** @returns the artifact id out of the receipt */
   async send(delivery: SeriesDelivery): Promise<string> {
-    const answer = await this.#request('/v1/ingest', {
-      method: 'POST',
-      ...(Buffer.isBuffer(delivery.body)
-        ? document(delivery.key, delivery.body)
-        : push(delivery.key, delivery.body as Record<string, string>)),
-    });
-    const { artifact_id } = (await answer.json()) as { artifact_id: string };
-    return artifact_id;
+    const { receipt } = await this.#deliver(delivery);
+    return receipt.artifact_id;
   }
 
-  /** Waits until a delivery is parsed or rejected. */
+  #deliver({ key, body }: SeriesDelivery): Promise<Delivered> {
+    const { url, sourceId, accessKey, signingSecret } = this.#access;
+    const ingest = { baseUrl: url, accessKey };
+    if (!Buffer.isBuffer(body)) {
+      const payload = body as Readonly<Record<string, string>>;
+      return push(ingest, { idempotencyKey: key, shapeVersion: 1, payload });
+    }
+    const bytes = bytesBody(body);
+    if (signingSecret === null) return pushDocument(ingest, { idempotencyKey: key, body: bytes });
+    const address = { url: `${url}/v1/webhooks/${sourceId}`, signingSecret };
+    return sendWebhook(address, { deliveryId: key, mediaType: 'application/json', body: bytes });
+  }
+
+  /** Waits until a delivery is parsed or rejected; asks less and less often, for rates count. */
   async settled(artifactId: string): Promise<DeliveryView> {
-    for (let waitMs = 20; ; waitMs = Math.min(2 * waitMs, 1_000)) {
-      const answer = await this.#request(`/v1/deliveries/${artifactId}`);
-      const view = (await answer.json()) as DeliveryView;
+    for (let waitMs = settledWait.firstMs; ; waitMs = Math.min(2 * waitMs, settledWait.maxMs)) {
+      const view = await this.#get<DeliveryView>(`/v1/deliveries/${artifactId}`);
       if (view.status === 'parsed' || view.status === 'rejected') return view;
       await sleep(waitMs);
     }
   }
 
-  async samples(from: string, to: string): Promise<ReadAnswer> {
-    const answer = await this.#request(`/v1/samples?from=${from}&to=${to}`);
-    return (await answer.json()) as ReadAnswer;
+  samples(from: string, to: string): Promise<ReadAnswer> {
+    return this.#get<ReadAnswer>(`/v1/samples?from=${from}&to=${to}`);
   }
 
-  /** Sends again what the service asks to be sent again (specification, "Errors"). */
-  async #request(path: string, init: RequestInit = {}): Promise<Response> {
+  /** Asks again what the service asks to be asked again (specification, "Errors"). */
+  async #get<T>(path: string): Promise<T> {
+    const { url, accessKey } = this.#access;
     for (;;) {
-      const headers = { ...init.headers, Authorization: `Bearer ${this.#key}` };
-      const answer = await fetch(`${this.#url}${path}`, { ...init, headers });
-      if (answer.ok) return answer;
-      const retryAfter = Number(answer.headers.get('Retry-After'));
+      const answer = await fetch(`${url}${path}`, {
+        headers: { Authorization: `Bearer ${accessKey}` },
+      });
+      if (answer.ok) return (await answer.json()) as T;
       if (answer.status !== 429 && answer.status < 500) {
         throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
       }
-      await sleep(1_000 * Math.max(1, retryAfter));
+      await sleep(1_000 * Math.max(1, Number(answer.headers.get('Retry-After'))));
     }
   }
-}
-
-function document(key: string, body: Buffer): RequestInit {
-  const headers = { 'Content-Type': 'application/octet-stream', 'Idempotency-Key': key };
-  return { headers, body: new Uint8Array(body) };
-}
-
-function push(key: string, payload: Record<string, string>): RequestInit {
-  const envelope = { idempotency_key: key, shape_version: 1, payload };
-  return { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(envelope) };
 }

@@ -1,5 +1,5 @@
 import { sumDecimals } from '../../domain/decimals.ts';
-import type { ReadSample, SourceClient } from './client.ts';
+import type { ReadAnswer, ReadSample, SourceClient } from './client.ts';
 import type { Expected, Series } from './series.ts';
 
 /**
@@ -7,8 +7,8 @@ import type { Expected, Series } from './series.ts';
  * what the data file says.
  */
 export async function compare(
-  client: SourceClient,
-  series: Series,
+  client: Pick<SourceClient, 'samples'>,
+  series: Pick<Series, 'deliveries' | 'expected'>,
 ): Promise<{ differences: number; lines: string[] }> {
   const years = [...new Set(series.expected.map((one) => Number(one.period.slice(0, 4))))].sort();
   const read: ReadSample[] = [];
@@ -17,9 +17,8 @@ export async function compare(
     const answer = await client.samples(`${year}-01-01`, `${year + 1}-01-01`);
     if (answer.truncated) throw new Error(`the year ${year} does not fit one answer`);
     read.push(...answer.samples);
+    if (year === years.at(-1)) lines.push(newestLine(answer));
   }
-  const newest = read.at(-1) && (await newestLine(client, years.at(-1)!));
-  if (newest) lines.push(newest);
   lines.push(...correctionLines(series, read));
   const differences = countDifferences(series.expected, read);
   const sums = [series.expected, read].map((all) => sumDecimals(all.map((one) => one.value)));
@@ -30,17 +29,17 @@ export async function compare(
   return { differences, lines };
 }
 
-async function newestLine(client: SourceClient, year: number): Promise<string> {
-  const { samples, window } = await client.samples(`${year}-01-01`, `${year + 1}-01-01`);
+function newestLine({ samples, window }: ReadAnswer): string {
   const [first] = samples;
-  return (
-    `window ${window.from} to ${window.to}: ${samples.length} samples, newest first: ` +
-    `${first!.metric} ${first!.period_start} = ${first!.value}`
-  );
+  const newest = first ? `${first.metric} ${first.period_start} = ${first.value}` : 'none';
+  return `window ${window.from} to ${window.to}: ${samples.length} samples, newest first: ${newest}`;
 }
 
 /** Shows that a corrected number took the place of the one before. */
-function correctionLines(series: Series, read: readonly ReadSample[]): string[] {
+function correctionLines(
+  series: Pick<Series, 'deliveries' | 'expected'>,
+  read: readonly ReadSample[],
+): string[] {
   if (!series.deliveries.some((delivery) => delivery.corrects)) return [];
   const last = series.expected.at(-1)!;
   const found = read.find((sample) => identity(sample, sample.period_start) === key(last));

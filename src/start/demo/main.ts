@@ -1,21 +1,24 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SourceClient } from './client.ts';
+import type { DeliveryView } from '../../serve/deliveries.ts';
+import { type SourceAccess, SourceClient } from './client.ts';
 import { compare } from './compare.ts';
 import { freePorts, isFree, RunningWeir } from './running-weir.ts';
 import {
-  demoTimezone,
+  carbonDioxide,
   employment,
   pushedMonths,
   type Series,
+  type SeriesDelivery,
   unemployment,
   weather,
 } from './series.ts';
+import { setUp } from './set-up.ts';
 
 /**
- * `npm run demo`: weir from nothing to samples, with real series. Without `--once` it keeps running.
- * Exit code 1 when any number read differs from the one in its data file.
+ * `npm run demo`: weir from nothing to samples, with real series. Without `--once` it keeps
+ * running. Exit code 1 when any number read differs from the one in its data file.
  */
 const once = process.argv.includes('--once');
 const dataDir = mkdtempSync(join(tmpdir(), 'weir-demo-'));
@@ -26,12 +29,12 @@ try {
   const started = performance.now();
   await weir.start();
   say(`weir serves at ${weir.url} (ready in ${seconds(started)}), its data is in ${dataDir}`);
-  const company = await weir.cli<{ company_id: string }>(
-    ...['company', 'create', '--name', 'Demo', '--timezone', demoTimezone],
-  );
-  for (const series of [employment(), weather(), unemployment(), pushedMonths()]) {
-    differences += await show(company.company_id, series);
-  }
+  const all = [employment(), weather(), unemployment(), pushedMonths(), carbonDioxide()];
+  const accesses = await setUp(weir, all);
+  const sent: SentSeries[] = [];
+  for (const [i, series] of all.entries()) sent.push(await send(series, accesses[i]!));
+  say(`${all.length} sources declared, everything sent and durable (${seconds(started)})`);
+  for (const one of sent) differences += await show(one);
   say(
     differences === 0
       ? `\nEvery number read is the one in its data file. (${seconds(started)})`
@@ -53,45 +56,39 @@ async function ports(): Promise<{ api: number; app: number; ops: number }> {
   return { api: api!, app: app!, ops: ops! };
 }
 
-/** Declares, sends, waits, reads and compares one series. @returns how many numbers differ */
-async function show(companyId: string, series: Series): Promise<number> {
+interface SentSeries {
+  readonly series: Series;
+  readonly access: SourceAccess;
+  readonly client: SourceClient;
+  /** Of its deliveries, in their order. */
+  readonly artifactIds: readonly string[];
+}
+
+/** One delivery after the other: the order in which they are accepted decides corrections. */
+async function send(series: Series, access: SourceAccess): Promise<SentSeries> {
+  const client = new SourceClient(access);
+  const artifactIds: string[] = [];
+  for (const delivery of series.deliveries) artifactIds.push(await client.send(delivery));
+  return { series, access, client, artifactIds };
+}
+
+/** Waits for one series, reads and compares it. @returns how many numbers differ */
+async function show({ series, access, client, artifactIds }: SentSeries): Promise<number> {
   say(`\n${series.title} (${series.delivery})`);
-  const { sourceId, accessKey } = await declare(companyId, series);
-  const client = new SourceClient(weir.url, accessKey);
-  for (const delivery of series.deliveries) {
-    const artifactId = await client.send(delivery);
-    const view = await client.settled(artifactId);
-    const { records, samples, blank, rejected } = view.counts;
-    say(
-      `  ${delivery.corrects ? 'correction' : 'accepted  '} ${delivery.key}: ${view.bytes} bytes, ` +
-        `${records} records, ${samples} samples, ${blank} blank, ${rejected} rejected`,
-    );
+  for (const [i, delivery] of series.deliveries.entries()) {
+    say(`  ${deliveryLine(delivery, await client.settled(artifactIds[i]!))}`);
   }
   const result = await compare(client, series);
   for (const line of result.lines) say(`  ${line}`);
-  if (!once) say(`  source ${sourceId}, key ${accessKey}`);
+  if (!once) say(`  source ${access.sourceId}, key ${access.accessKey}`);
   return result.differences;
 }
 
-async function declare(companyId: string, series: Series) {
-  for (const { key, unit } of series.metrics) {
-    const labels = series.labels.length > 0 ? ['--labels', series.labels.join(',')] : [];
-    const name = key.replaceAll('_', ' ');
-    await weir.cli(
-      ...['metric', 'declare', '--company', companyId, '--key', key, '--name', name],
-      ...['--unit', unit, ...labels],
-    );
-  }
-  const shape = join(dataDir, 'shape.json');
-  writeFileSync(shape, JSON.stringify({ fields: series.fields }));
-  const source = await weir.cli<{ source_id: string }>(
-    ...['source', 'create', '--company', companyId, '--name', series.title],
-    ...['--delivery', series.delivery, '--format', series.format, '--shape', shape],
-  );
-  const key = await weir.cli<{ access_key: string }>(
-    ...['key', 'create', source.source_id, '--scope', 'read_write'],
-  );
-  return { sourceId: source.source_id, accessKey: key.access_key };
+function deliveryLine(delivery: SeriesDelivery, view: DeliveryView): string {
+  const { records, samples, blank, rejected } = view.counts;
+  const what = delivery.corrects ? 'correction' : 'accepted  ';
+  const counts = `${records} records, ${samples} samples, ${blank} blank, ${rejected} rejected`;
+  return `${what} ${delivery.key}: ${view.bytes} bytes, ${counts}`;
 }
 
 async function keepRunning(): Promise<void> {

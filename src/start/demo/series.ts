@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { Field } from '../../domain/nouns.ts';
+import { cells, dataFile, unemploymentFile, unemploymentRecords } from './data-files.ts';
 
 /** A number that the demo expects to read back, computed straight from the data file. */
 export interface Expected {
@@ -12,7 +12,7 @@ export interface Expected {
 /** One real series, ready to be sent. */
 export interface Series {
   readonly title: string;
-  readonly delivery: 'document' | 'push';
+  readonly delivery: 'document' | 'push' | 'webhook';
   readonly format: 'csv' | 'json';
   readonly fields: readonly Field[];
   readonly metrics: readonly { readonly key: string; readonly unit: string }[];
@@ -22,8 +22,9 @@ export interface Series {
 }
 
 export interface SeriesDelivery {
+  /** Its idempotency key, or the webhook's delivery id. */
   readonly key: string;
-  /** The document's bytes, or the push's payload. */
+  /** The bytes of a document or webhook, or the push's payload. */
   readonly body: Buffer | Readonly<Record<string, string>>;
   /** Corrects what an earlier one said. */
   readonly corrects: boolean;
@@ -32,22 +33,9 @@ export interface SeriesDelivery {
 /** The company's zone: the unemployment series gives its months as this zone's midnights. */
 export const demoTimezone = 'America/Los_Angeles';
 
-function dataFile(name: string): Buffer {
-  return readFileSync(new URL(`../data/${name}`, import.meta.resolve('vega-datasets')));
-}
-
-/** The file's cells. The demo's files hold no quotes, so that this stays independent of weir. */
-function cells(text: string): string[][] {
-  return text
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(','));
-}
-
 /** Employment in the USA: wide, monthly, one metric a column; three months are corrected. */
 export function employment(): Series {
-  const body = dataFile('us-employment.csv');
-  const [header, ...rows] = cells(body.toString());
+  const [header, ...rows] = cells('us-employment.csv');
   const metrics = header!.slice(1);
   const corrected = rows.slice(-3).map((row) => row.map((cell, i) => (i ? plusOne(cell) : cell)));
   const correction = [header!, ...corrected].map((row) => `${row.join(',')}\n`).join('');
@@ -63,7 +51,7 @@ export function employment(): Series {
     metrics: metrics.map((key) => ({ key, unit: 'thousand people' })),
     labels: [],
     deliveries: [
-      { key: 'us-employment.csv', body, corrects: false },
+      { key: 'us-employment.csv', body: dataFile('us-employment.csv'), corrects: false },
       { key: 'correction', body: Buffer.from(correction), corrects: true },
     ],
     expected: final.flatMap(([period, ...values]) =>
@@ -79,8 +67,7 @@ function plusOne(cell: string): string {
 
 /** Daily weather of two places: long in days, with a location label. */
 export function weather(): Series {
-  const body = dataFile('weather.csv');
-  const [header, ...rows] = cells(body.toString());
+  const [header, ...rows] = cells('weather.csv');
   const metrics = ['precipitation', 'temp_max', 'temp_min', 'wind'];
   const at = (name: string) => header!.indexOf(name);
   return {
@@ -95,7 +82,7 @@ export function weather(): Series {
     ],
     metrics: metrics.map((key) => ({ key, unit: key.startsWith('temp') ? '°C' : 'mm or m/s' })),
     labels: ['location'],
-    deliveries: [{ key: 'weather.csv', body, corrects: false }],
+    deliveries: [{ key: 'weather.csv', body: dataFile('weather.csv'), corrects: false }],
     expected: rows.flatMap((row) =>
       metrics.map((metric) => ({
         metric,
@@ -109,13 +96,6 @@ export function weather(): Series {
 
 /** Unemployment by industry: JSON with numbers, and date-times that are the zone's midnights. */
 export function unemployment(): Series {
-  const body = dataFile('unemployment-across-industries.json');
-  // Number by number out of the text itself: `2` must not come back as `2.0`.
-  const records = [
-    ...body
-      .toString()
-      .matchAll(/"series":"([^"]*)","year":(\d+),"month":(\d+),"count":([\d.]+),"rate":([\d.]+)/g),
-  ];
   return {
     title: 'Unemployment across industries',
     delivery: 'document',
@@ -133,13 +113,12 @@ export function unemployment(): Series {
       { key: 'unemployment_rate', unit: 'percent' },
     ],
     labels: ['industry'],
-    deliveries: [{ key: 'unemployment.json', body, corrects: false }],
-    expected: records.flatMap(([, industry, year, month, count, rate]) => {
-      const period = `${year}-${month!.padStart(2, '0')}-01`;
-      const labels = { industry: industry! };
+    deliveries: [{ key: unemploymentFile, body: dataFile(unemploymentFile), corrects: false }],
+    expected: unemploymentRecords().flatMap(({ industry, month, count, rate }) => {
+      const of = { period: `${month}-01`, labels: { industry } };
       return [
-        { metric: 'unemployed', period, labels, value: count! },
-        { metric: 'unemployment_rate', period, labels, value: rate! },
+        { ...of, metric: 'unemployed', value: count },
+        { ...of, metric: 'unemployment_rate', value: rate },
       ];
     }),
   };
@@ -147,7 +126,7 @@ export function unemployment(): Series {
 
 /** The first months of 2015 as JSON pushes, the last of them corrected by another push. */
 export function pushedMonths(): Series {
-  const [header, ...rows] = cells(dataFile('us-employment.csv').toString());
+  const [header, ...rows] = cells('us-employment.csv');
   const column = header!.indexOf('manufacturing');
   const months = rows
     .filter(([month]) => month! >= '2015-01' && month! < '2015-07')
@@ -174,5 +153,35 @@ export function pushedMonths(): Series {
       labels: {},
       value: body.manufacturing_pushed,
     })),
+  };
+}
+
+/** The air's CO2 since 2016: a signed webhook for each year, with numbers as numbers. */
+export function carbonDioxide(): Series {
+  const rows = cells('co2-concentration.csv').filter(([month]) => /^20(1[6-9]|2)/.test(month!));
+  const years = [...new Set(rows.map(([month]) => month!.slice(0, 4)))];
+  // Written by hand: a number that went through a float might lose its last zero.
+  const record = ([month, measured, adjusted]: string[]) =>
+    `{"month":"${month}","measured":${measured},"adjusted":${adjusted}}`;
+  const bodyOf = (year: string) => {
+    const records = rows.filter(([month]) => month!.startsWith(year)).map(record);
+    return Buffer.from(`[${records.join(',\n')}]\n`);
+  };
+  return {
+    title: 'CO2 in the air, at Mauna Loa',
+    delivery: 'webhook',
+    format: 'json',
+    fields: [
+      { name: 'month', role: 'period', grain: 'month' },
+      { name: 'measured', role: 'value', metric: 'co2' },
+      { name: 'adjusted', role: 'value', metric: 'co2_adjusted' },
+    ],
+    metrics: ['co2', 'co2_adjusted'].map((key) => ({ key, unit: 'ppm' })),
+    labels: [],
+    deliveries: years.map((year) => ({ key: `co2-${year}`, body: bodyOf(year), corrects: false })),
+    expected: rows.flatMap(([period, measured, adjusted]) => [
+      { metric: 'co2', period: period!, labels: {}, value: measured! },
+      { metric: 'co2_adjusted', period: period!, labels: {}, value: adjusted! },
+    ]),
   };
 }
