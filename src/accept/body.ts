@@ -63,6 +63,9 @@ export class Body {
   #sink: Sink | null = null;
   #settle: { resolve: (end: BodyEnd) => void; reject: (error: unknown) => void } | null = null;
   #failure: unknown = null;
+  /** Up to so many bytes the sender is not paused before there is a reader. */
+  #keepBytesMax = 0;
+  #onKept: (() => void) | null = null;
   #unwatch: () => void;
   /** When the last byte came; the watch reads it. */
   lastByteAt = Date.now();
@@ -72,6 +75,14 @@ export class Body {
     this.#unwatch = watchSender(this);
     exchange.onGone(() => this.#fail(new SenderGone('the sender closed the connection')));
     exchange.res.onData((chunk, isLast) => this.#take(chunk, isLast));
+  }
+
+  get bytesCome(): number {
+    return this.#bytes;
+  }
+
+  get complete(): boolean {
+    return this.#complete;
   }
 
   /** True while we wait for the sender, not the sender for us. */
@@ -105,6 +116,25 @@ export class Body {
   }
 
   /**
+   * Waits until the body is complete or has more than `bytes`; what has come is kept for the
+   * reader. For bodies that do not tell their length.
+   *
+   * @throws SenderGone
+   */
+  begun(bytes: number): Promise<void> {
+    this.#keepBytesMax = bytes;
+    return new Promise((resolve, reject) => {
+      const settleWhenKnown = () => {
+        if (this.#state === 'failed') reject(this.#failure);
+        else if (this.#complete || this.#bytes > bytes) resolve();
+      };
+      this.#onKept = settleWhenKnown;
+      settleWhenKnown();
+      if (this.#bytes <= bytes) this.#resume();
+    });
+  }
+
+  /**
    * Reads the body into one buffer.
    *
    * @param bytesExpected sizes it; more is taken when more comes
@@ -134,7 +164,12 @@ export class Body {
 
   /** Gives the body up, as when it is refused: the rest flows past, nothing is kept. */
   abandon(): void {
-    this.#fail(new SenderGone('the body was given up'));
+    this.giveWay(new SenderGone('the body was given up'));
+  }
+
+  /** The same; who reads it gets `error`. */
+  giveWay(error: Error): void {
+    this.#fail(error);
   }
 
   #take(chunk: ArrayBuffer, isLast: boolean): void {
@@ -165,7 +200,9 @@ export class Body {
     // A large chunk says that there is more where it came from: what follows comes in turn.
     const more = chunk.byteLength >= backlogBytesMin;
     const ahead = this.#bytesAhead >= limits.uploadBytesAheadMax;
-    if (!isLast && (more || ahead || !this.#sink)) this.#pause();
+    const unread = !this.#sink && this.#bytes > this.#keepBytesMax;
+    if (!isLast && (more || ahead || unread)) this.#pause();
+    this.#onKept?.();
     this.#advance();
   }
 
@@ -207,6 +244,7 @@ export class Body {
     this.#unwatch();
     for (const block of this.#kept.splice(0)) block.release();
     this.#resume();
+    this.#onKept?.();
     this.#settle?.reject(error);
   }
 

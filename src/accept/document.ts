@@ -8,6 +8,7 @@ import type { Framing } from '../http/framing.ts';
 import { crashPoint } from '../std/crash-point.ts';
 import type { Body, BodyEnd } from './body.ts';
 import { emptyBody } from './checks.ts';
+import { holdBody } from './held-body.ts';
 import {
   type AcceptParts,
   claimOf,
@@ -85,8 +86,9 @@ async function sendUp(
 ): Promise<{ upload: Upload; end: BodyEnd }> {
   const { framing, body } = request;
   const object = objectName(meta.artifactId, meta.receivedAt);
-  if (framing.kind === 'chunked') return sendUpHeld(parts, body, object, meta);
-  const release = await parts.budget.take(Math.min(framing.bytes, limits.uploadBytesAheadMax));
+  if (framing.kind === 'chunked') return sendUpHeld(parts, request, object, meta);
+  const bytesAhead = Math.min(framing.bytes, limits.uploadBytesAheadMax);
+  const release = await parts.budget.take(bytesAhead, body);
   const upload = parts.artifacts.begin(object, framing.bytes, meta);
   crashPoint('upload_begun');
   try {
@@ -103,13 +105,12 @@ async function sendUp(
 /** Stores must be told a length first, so a body without one is held until it is complete. */
 async function sendUpHeld(
   parts: AcceptParts,
-  body: Body,
+  { body, framing }: DocumentRequest,
   object: string,
   meta: ToSend,
 ): Promise<{ upload: Upload; end: BodyEnd }> {
-  const release = await parts.budget.take(limits.deliveryBytesMax);
+  const end = await holdBody(parts.budget, body, framing);
   try {
-    const end = await body.collect(limits.uploadBytesAheadMax);
     if (end.bytes === 0) throw emptyBody();
     const upload = parts.artifacts.begin(object, end.bytes, meta);
     crashPoint('upload_begun');
@@ -121,6 +122,6 @@ async function sendUpHeld(
     }
     return { upload, end };
   } finally {
-    release();
+    end.release();
   }
 }

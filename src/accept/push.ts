@@ -7,6 +7,7 @@ import type { Reply } from '../http/exchange.ts';
 import type { Framing } from '../http/framing.ts';
 import type { Body, CollectedBody } from './body.ts';
 import { emptyBody } from './checks.ts';
+import { holdBody } from './held-body.ts';
 import { type AcceptParts, deliveryHead, keepBody, replayKnown } from './keep.ts';
 
 export interface PushRequest {
@@ -21,14 +22,12 @@ export interface PushRequest {
  * budget; one over `jsonInlineBytesMax` is read off the event loop.
  */
 export async function takePush(parts: AcceptParts, request: PushRequest): Promise<Reply> {
-  const bytes = request.framing.kind === 'length' ? request.framing.bytes : limits.deliveryBytesMax;
-  const release = await parts.budget.take(bytes);
+  const held = await holdBody(parts.budget, request.body, request.framing);
   try {
-    const collected = await request.body.collect(Math.min(bytes, limits.uploadBytesAheadMax));
-    if (collected.bytes === 0) throw emptyBody();
-    return await judge(parts, request, collected);
+    if (held.bytes === 0) throw emptyBody();
+    return await judge(parts, request, held);
   } finally {
-    release();
+    held.release();
   }
 }
 

@@ -13,12 +13,13 @@ import {
 import { requireRate } from '../http/admission.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { Exchange, Reply } from '../http/exchange.ts';
-import { framingOf } from '../http/framing.ts';
+import { type Framing, framingOf } from '../http/framing.ts';
 import type { RequestHead } from '../http/head.ts';
 import type { Route } from '../http/routes.ts';
 import type { Rates } from '../rates/rates.ts';
-import { Body, BodyTooLong, type CollectedBody, SenderGone } from './body.ts';
+import { Body, BodyTooLong, SenderGone } from './body.ts';
 import { contentEncodingOf, mediaTypeOf, shapeVersionOfHeader } from './checks.ts';
+import { type HeldBody, holdBody } from './held-body.ts';
 import { type AcceptParts, type DeliveryHead, keepBody, replayKnown } from './keep.ts';
 
 export interface WebhookParts extends AcceptParts {
@@ -60,7 +61,7 @@ interface WebhookHead {
   readonly signature: SignatureHeader;
   readonly deliveryId: string;
   readonly mediaType: string;
-  readonly bytesMax: number;
+  readonly framing: Framing;
 }
 
 /** The order of the checks is the contract's (DECISIONS 6). */
@@ -73,16 +74,17 @@ async function take(
   const now = parts.clock();
   const head = judgeHead(exchange.head, now);
   const signed = await parts.catalog.lookup.signedSource(sourceId, now);
-  const release = await parts.unverifiedBudget.take(head.bytesMax);
+  const { held, secretId } = await verify(parts, head, body, signed);
   try {
-    const { collected, secretId } = await verify(parts, head, body, signed);
     // One answer for all three: no such source, no webhook source, wrong secret.
     if (!signed || secretId === null) throw notFound();
     const { source } = signed;
     requireRate(exchange, await parts.rates.take(`webhook:${source.sourceId}`, parts.rate));
-    parts.noteSecretUse(secretId, now);
+    exchange.onAnswer((status) => {
+      if (status < 400) parts.noteSecretUse(secretId, now);
+    });
     const about = { ...deliveryOf(signed, head, now) };
-    const probe = { ...about, sha256: collected.sha256 };
+    const probe = { ...about, sha256: held.sha256 };
     const known = await parts.catalog.lookup.known(probe);
     if (known?.by === 'key') return await replayKnown(parts, probe, now);
     const shapeVersion = shapeVersionOfHeader(exchange.head) ?? source.shapeVersion;
@@ -90,9 +92,9 @@ async function take(
       throw invalid('X-Service-Shape-Version', 'The source has no such shape version.');
     }
     if (known) return await replayKnown(parts, probe, now);
-    return await keepBody(parts, { ...about, shapeVersion }, collected, secretId);
+    return await keepBody(parts, { ...about, shapeVersion }, held, secretId);
   } finally {
-    release();
+    held.release();
   }
 }
 
@@ -120,9 +122,8 @@ function judgeHead(head: RequestHead, now: number): WebhookHead {
   }
   contentEncodingOf(head, ['identity']);
   const framing = framingOf(head);
-  const bytesMax = framing.kind === 'length' ? framing.bytes : limits.deliveryBytesMax;
-  if (bytesMax > limits.deliveryBytesMax) throw tooLarge(false);
-  return { signature, deliveryId: deliveryId!, mediaType, bytesMax };
+  if (framing.kind === 'length' && framing.bytes > limits.deliveryBytesMax) throw tooLarge(false);
+  return { signature, deliveryId: deliveryId!, mediaType, framing };
 }
 
 /**
@@ -134,22 +135,22 @@ async function verify(
   head: WebhookHead,
   body: Body,
   signed: SignedSource | null,
-): Promise<{ collected: CollectedBody; secretId: string | null }> {
-  const { signature, deliveryId, bytesMax } = head;
+): Promise<{ held: HeldBody; secretId: string | null }> {
+  const { signature, deliveryId, framing } = head;
   const own = signed?.source.delivery === 'webhook' ? signed.secrets : [];
   const secrets = Array.from({ length: secretsChecked }, (_, i) => own[i] ?? parts.dummySecret);
   const checks = secrets.map(({ secretId, sealed }, i) => ({
     secretId: i < own.length ? secretId : null,
     check: signatureCheck(parts.openSecret(secretId, sealed), signature.timeText, deliveryId),
   }));
-  const collected = await body.collect(Math.min(bytesMax, limits.uploadBytesAheadMax), (bytes) => {
+  const held = await holdBody(parts.unverifiedBudget, body, framing, (bytes) => {
     for (const { check } of checks) check.update(bytes);
   });
   let found: string | null = null;
   for (const { secretId, check } of checks) {
     if (check.matches(signature.signatures) && secretId !== null) found ??= secretId;
   }
-  return { collected, secretId: found };
+  return { held, secretId: found };
 }
 
 function deliveryOf(signed: SignedSource, head: WebhookHead, now: number): DeliveryHead {

@@ -23,6 +23,14 @@ export const limits = {
   bodyBytesHeldMax: 64 * 1024 * 1024,
   /** Of these, what webhooks may hold whose signature is not checked yet: anybody sends those. */
   unverifiedBytesHeldMax: 24 * 1024 * 1024,
+  /** Bodies up to this do not wait for larger ones: these leave so much of a budget free. */
+  smallBodyBytesMax: 64 * 1024,
+  smallShareBytes: 8 * 1024 * 1024,
+  /** Bodies that wait in one line of a budget; each may hold what came with its head. */
+  budgetLineMax: 256,
+  /** What a body must come at while others wait for its bytes, without and with a key. */
+  unverifiedBytesASecondMin: 512 * 1024,
+  keyedBytesASecondMin: 128 * 1024,
   /** Bytes of one upload that may wait for the object store before its sender is paused. */
   uploadBytesAheadMax: 512 * 1024,
   /** Bytes of all uploads that may wait for the object store before paused senders stay paused. */
@@ -53,8 +61,13 @@ export const limits = {
 
 assert(limits.jsonInlineBytesMax < limits.deliveryBytesMax, 'inline check is for small bodies');
 assert(
-  limits.bodyBytesHeldMax - limits.unverifiedBytesHeldMax >= 4 * limits.deliveryBytesMax,
+  limits.bodyBytesHeldMax - limits.unverifiedBytesHeldMax >=
+    4 * limits.deliveryBytesMax + limits.smallShareBytes,
   'whatever strangers send, whoever has a key finds room for whole bodies',
 );
-assert(limits.unverifiedBytesHeldMax >= 2 * limits.deliveryBytesMax, 'webhooks find room too');
+assert(
+  limits.unverifiedBytesHeldMax >= 2 * limits.deliveryBytesMax + limits.smallShareBytes,
+  'webhooks find room too',
+);
+assert(limits.smallShareBytes >= 100 * limits.smallBodyBytesMax, 'many small ones at once');
 assert(limits.parseDeadlineMs > limits.insertWaitMs, 'a parse outlives the wait for its insert');

@@ -96,10 +96,13 @@ export class Exchange {
     });
   }
 
-  /** A HEAD's answer tells the length and has no body (RFC 9110, section 9.3.2), a 304 neither. */
+  /**
+   * A HEAD's answer tells the length and has no body (RFC 9110, section 9.3.2); a 204 and a 304
+   * have neither (section 8.6).
+   */
   #end({ status, body = '', close = false }: Reply): void {
     const head = this.head.method === 'HEAD';
-    if (!head && status !== 304) this.res.end(body, close);
+    if (!head && status !== 204 && status !== 304) this.res.end(body, close);
     else if (close) this.res.end('', close);
     else {
       // Given a length, endWithoutBody leaves the request pending: nothing follows it.

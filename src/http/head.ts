@@ -40,6 +40,7 @@ export class RequestHead {
   firstHeader(name: string): string | null {
     return this.#values.get(name.toLowerCase()) ?? null;
   }
+
   /** All lines of a header that is a list, as one list (RFC 9110, section 5.3); null: absent. */
   listHeader(name: string): string | null {
     const first = this.firstHeader(name);

@@ -19,9 +19,12 @@ const sendable = [
 export class ReferenceSite {
   readonly #origins: ReadonlySet<string>;
 
-  /** @param origins as browsers send them: scheme, host and port */
+  /**
+   * @param origins scheme, host and port of each, as text
+   * @throws Error with one clear line when one is no origin
+   */
   constructor(origins: readonly string[]) {
-    this.#origins = new Set(origins);
+    this.#origins = new Set(origins.map(asBrowsersSendIt));
   }
 
   /** The site's origin that a request comes from: by `Origin`, else by `Referer`; or null. */
@@ -66,6 +69,16 @@ export class ReferenceSite {
       throw new ApiError(403, 'docs_origin_needs_sandbox', message);
     }
   }
+}
+
+/** In lower case, without a port that goes without saying, without a slash at its end. */
+function asBrowsersSendIt(origin: string): string {
+  const url = URL.parse(origin);
+  const bare = url && url.pathname === '/' && url.search + url.hash + url.username === '';
+  if (!bare || !/^https?:$/.test(url.protocol)) {
+    throw new Error(`WEIR_DOCS_ORIGIN: ${origin} is no origin such as https://docs.example.com`);
+  }
+  return url.origin;
 }
 
 function originOfUrl(referer: string | null): string | null {

@@ -48,7 +48,7 @@ export function mount(
         (_, i) => req.getParameter(i) ?? '',
       );
       const exchange = exchangeOf(res, req, open, site);
-      if (site?.isPreflight(exchange.head)) {
+      if (site?.isPreflight(exchange.head) && framingIsSound(exchange.head)) {
         exchange.reply({ status: 204, headers: site.preflightHeaders(allow) });
         return;
       }
@@ -76,6 +76,8 @@ async function begin(
   exchange: Exchange,
   parameters: readonly string[],
 ): Promise<void> {
+  // Two of them: a proxy may have gone by the other one (RFC 9112, section 3.2).
+  exchange.head.header('Host');
   if (route.method === 'GET') framingOf(exchange.head);
   await route.handle(exchange, parameters);
 }

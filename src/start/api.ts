@@ -17,6 +17,7 @@ import type { DoorPool } from '../parse/pool.ts';
 import type { Rates } from '../rates/rates.ts';
 import type { SampleStore } from '../samples/samples.ts';
 import { deliveryRoute } from '../serve/deliveries.ts';
+import { openapiRoute } from '../serve/openapi.ts';
 import { samplesRoute } from '../serve/samples.ts';
 import type { Clock } from '../std/clock.ts';
 import { secretKey } from './secret-key.ts';
@@ -53,7 +54,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
   const keyed = limits.bodyBytesHeldMax - limits.unverifiedBytesHeldMax;
   const accept: AcceptParts = {
     ...{ catalog, artifacts: parts.artifacts, clock, log },
-    budget: new ByteBudget(keyed),
+    budget: new ByteBudget(keyed, limits.keyedBytesASecondMin),
     newArtifactId,
     readLargePush: parts.door.readPush,
     onStored: parts.onStored,
@@ -61,7 +62,10 @@ export function apiRoutes(parts: ApiParts): Route[] {
   const webhook = {
     ...{ ...accept, catalog: isDemo(settings) ? withoutWebhooks(catalog) : catalog },
     ...{ ...secretsOf(settings), rates, rate },
-    unverifiedBudget: new ByteBudget(limits.unverifiedBytesHeldMax),
+    unverifiedBudget: new ByteBudget(
+      limits.unverifiedBytesHeldMax,
+      limits.unverifiedBytesASecondMin,
+    ),
     noteSecretUse: uses.noteSecret,
   };
   return [
@@ -69,6 +73,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
     webhookRoute(webhook),
     samplesRoute({ admission, samples }),
     deliveryRoute({ admission, catalog, samples }),
+    openapiRoute(settings.baseUrl),
   ];
 }
 
@@ -85,6 +90,11 @@ export function newArtifactId(now: number): string {
 /** A demo deployment has no webhook source, whatever its catalog holds. */
 function withoutWebhooks({ ledger, lookup }: Catalog): AcceptParts['catalog'] {
   return { ledger, lookup: { ...lookup, signedSource: async () => null } };
+}
+
+/** What the app listener serves: the document, for who reads it there. */
+export function appRoutes(settings: Settings): Route[] {
+  return [openapiRoute(settings.baseUrl)];
 }
 
 /** Opens signing secrets, and makes the one that unknown sources are checked against. */
