@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { z } from 'zod';
@@ -12,6 +11,7 @@ import { dayInZone } from '../domain/timezone.ts';
 import { type ReadWindow, readWindow } from '../domain/windows.ts';
 import { type AdmissionParts, admit } from '../http/admission.ts';
 import { requireScope } from '../http/caller.ts';
+import { etagMatches, etagOf } from '../http/etag.ts';
 import type { Exchange, Reply } from '../http/exchange.ts';
 import type { Route } from '../http/routes.ts';
 import type { SampleStore, WindowAnswer } from '../samples/samples.ts';
@@ -96,13 +96,13 @@ function samplesJson(sourceId: string, window: ReadWindow, rows: WindowAnswer): 
 async function encode(exchange: Exchange, json: Buffer): Promise<Reply> {
   const zip = acceptsGzip(exchange.head.header('Accept-Encoding'));
   const body = zip ? await compress(json, { level: 1 }) : json;
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+  const etag = etagOf(body);
   const headers: Record<string, string> = {
     ETag: etag,
     'Cache-Control': 'private, no-cache',
     Vary: 'Authorization, Origin, Accept-Encoding',
   };
-  if (matches(exchange.head.header('If-None-Match'), etag)) return { status: 304, headers };
+  if (etagMatches(exchange.head.header('If-None-Match'), etag)) return { status: 304, headers };
   headers['Content-Type'] = 'application/json';
   if (zip) headers['Content-Encoding'] = 'gzip';
   return { status: 200, headers, body };
@@ -116,11 +116,4 @@ function acceptsGzip(header: string | undefined): boolean {
     return !parameters.some((parameter) => /^q=0(\.0{0,3})?$/.test(parameter));
   }
   return false;
-}
-
-/** If-None-Match compares weakly (RFC 9110, section 13.1.2). */
-function matches(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  if (header.trim() === '*') return true;
-  return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }

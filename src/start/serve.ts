@@ -15,7 +15,7 @@ import { opsRoutes } from '../serve/ops.ts';
 import { systemClock } from '../std/clock.ts';
 import { armCrashPoint } from '../std/crash-point.ts';
 import { untilDone } from '../std/retry.ts';
-import { apiRoutes, isDemo, list, newArtifactId } from './api.ts';
+import { apiRoutes, appRoutes, isDemo, list, newArtifactId } from './api.ts';
 import { ensureDemo } from './demo/deployment.ts';
 import type { Settings } from './settings.ts';
 import { openServiceSamples } from './stores.ts';
@@ -103,6 +103,8 @@ async function open(
   ];
   const ops = await listen(settings.WEIR_OPS_LISTEN, opsRoutes(dependencies), log);
   onStop(() => ops.close(0));
+  const app = await listen(settings.WEIR_APP_LISTEN, appRoutes(settings), log, site);
+  onStop(() => app.close(stopWaitMs.answers));
   const api = await listen(settings.WEIR_LISTEN, routes, log, site);
   onStop(() => api.close(stopWaitMs.answers));
 }

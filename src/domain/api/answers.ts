@@ -33,12 +33,10 @@ export const sample = z
       .string()
       .regex(/^-?[0-9]+(\.[0-9]+)?$/)
       .meta({ description: 'Exact decimal, kept as it was sent.', examples: ['10.50'] }),
-    labels: z
-      .record(z.string(), z.string())
-      .meta({
-        description: 'The label set that the metric declares.',
-        examples: [{ plan: 'pro' }],
-      }),
+    labels: z.record(z.string(), z.string()).meta({
+      description: 'The label set that the metric declares.',
+      examples: [{ plan: 'pro' }],
+    }),
     sandbox,
     artifact_id: artifactId.optional().describe('The delivery that it was parsed from.'),
   })
