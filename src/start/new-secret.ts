@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { v7 as uuid } from 'uuid';
 import type { NewSecret } from '../catalog/catalog.ts';
 import { formatSecret, sealNonceBytes, sealSecret, secretRandomBytes } from '../domain/secrets.ts';
-import { secretKey } from './secret-key.ts';
-import type { Settings } from './settings.ts';
+import { type SecretKeySettings, secretKey } from './secret-key.ts';
 
 /** A fresh signing secret: its text, to be shown this once, and what the catalog keeps of it. */
-export function newSecret(settings: Settings): { text: string; secret: NewSecret } {
+export function newSecret(settings: SecretKeySettings): { text: string; secret: NewSecret } {
   const text = formatSecret(randomBytes(secretRandomBytes));
   const secretId = uuid();
   const nonce = randomBytes(sealNonceBytes);

@@ -12,6 +12,9 @@ import {
 import { join } from 'node:path';
 import { type Settings, SettingsError } from './settings.ts';
 
+/** What decides about the key. */
+export type SecretKeySettings = Pick<Settings, 'WEIR_SECRET_KEY' | 'dataDir'>;
+
 const keyPattern = /^[0-9a-fA-F]{64}\n?$/;
 
 /**
@@ -22,7 +25,7 @@ const keyPattern = /^[0-9a-fA-F]{64}\n?$/;
  * @returns 32 bytes
  * @throws SettingsError when the key file cannot be read or made, or holds something else
  */
-export function secretKey(settings: Pick<Settings, 'WEIR_SECRET_KEY' | 'dataDir'>): Buffer {
+export function secretKey(settings: SecretKeySettings): Buffer {
   if (settings.WEIR_SECRET_KEY) return Buffer.from(settings.WEIR_SECRET_KEY, 'hex');
   const path = join(settings.dataDir, 'secret.key');
   let text: string;

@@ -14,6 +14,8 @@ import { refusalCases } from './refusal-cases.ts';
 import { senderCases } from './sender-cases.ts';
 import { supersessionCases } from './supersession-cases.ts';
 import { valueCases } from './value-cases.ts';
+import { webhookCases } from './webhook-cases.ts';
+import { webhookRefusalCases } from './webhook-refusal-cases.ts';
 
 /** The weir that a group of cases runs on; there once a test runs. */
 export type TheWeir = () => TestWeir;
@@ -33,6 +35,8 @@ export function protocolSuite(name: string, start: () => Promise<TestWeir>): voi
 
     const groups: Record<string, (the: TheWeir) => void> = {
       receipts: receiptCases,
+      webhooks: webhookCases,
+      'webhooks refused': webhookRefusalCases,
       refusals: refusalCases,
       'who may do what': doorCases,
       'size limit': limitCases,

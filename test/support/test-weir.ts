@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ArtifactStore } from '../../src/artifacts/artifacts.ts';
 import { openArtifacts } from '../../src/artifacts/open.ts';
-import type { Catalog, SourceSave } from '../../src/catalog/catalog.ts';
+import type { Catalog, NewSecret, SourceSave } from '../../src/catalog/catalog.ts';
 import { openCatalog, sqliteUrl } from '../../src/catalog/open.ts';
 import { formatKey, keyRandomBytes } from '../../src/domain/keys.ts';
 import type { DeliveryWay, DocumentFormat, Field, Scope } from '../../src/domain/nouns.ts';
 import { freePorts, RunningWeir } from '../../src/start/demo/running-weir.ts';
+import { newSecret } from '../../src/start/new-secret.ts';
 import { Sender } from './sender.ts';
 
 /** The metrics that every test company declares, with their labels. */
@@ -92,14 +93,23 @@ export class TestWeir {
     const { delivery = 'push', format = 'csv', fields = dayAndAmount } = spec;
     const companyId = await this.#company(spec.timezone ?? 'Europe/Berlin');
     const sourceId = randomUUID();
-    const secret = { secretId: randomUUID(), sealed: randomBytes(80) };
+    const { text, secret } = this.newSecret();
     await this.catalog.directory.createSource(
       { sourceId, companyId, name: 'test', delivery, format, fields, savedBy: 'test', secret },
       Date.now(),
     );
     const source = new TestSource(this, sourceId);
+    source.secret = text;
     source.sender = await source.withKey();
     return source;
+  }
+
+  /** A signing secret, sealed with this weir's key. */
+  newSecret(): { text: string; secret: NewSecret } {
+    return newSecret({
+      ...this.running.place,
+      WEIR_SECRET_KEY: this.running.place.settings?.WEIR_SECRET_KEY,
+    });
   }
 
   /** Everything the artifact store holds, half-written uploads included where they can be seen. */
@@ -138,6 +148,8 @@ export class TestSource {
   readonly sourceId: string;
   /** With a key for reading and writing. */
   sender!: Sender;
+  /** Of a webhook source: its first signing secret. */
+  secret = '';
 
   constructor(weir: TestWeir, sourceId: string) {
     this.weir = weir;
