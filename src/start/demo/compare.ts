@@ -32,7 +32,8 @@ export async function compare(
 function newestLine({ samples, window }: ReadAnswer): string {
   const [first] = samples;
   const newest = first ? `${first.metric} ${first.period_start} = ${first.value}` : 'none';
-  return `window ${window.from} to ${window.to}: ${samples.length} samples, newest first: ${newest}`;
+  const { from, to } = window;
+  return `window ${from} to ${to}: ${samples.length} samples, newest first: ${newest}`;
 }
 
 /** Shows that a corrected number took the place of the one before. */

@@ -1,61 +1,72 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { v7 as uuid } from 'uuid';
+import type { Directory } from '../../catalog/catalog.ts';
 import { openCatalog, sqliteUrl } from '../../catalog/open.ts';
+import { formatKey, keyRandomBytes } from '../../domain/keys.ts';
 import type { SourceAccess } from './client.ts';
 import type { RunningWeir } from './running-weir.ts';
 import { demoTimezone, type Series } from './series.ts';
 
+const keyLifetimeMs = 86_400_000;
+
 /**
- * Sets a company up beside the running service: metrics through the catalog, since a command for
- * each of thirty would take longer than all the rest; company, sources and keys by the command
- * line, as an operator does.
+ * Sets a company up beside the running service: company and sources by the command line, as an
+ * operator does; the many metrics and keys in the catalog, since a command for each of them would
+ * take longer than all the rest.
  *
  * @returns what each series' customer knows, in the order of the series
  */
 export async function setUp(weir: RunningWeir, all: readonly Series[]): Promise<SourceAccess[]> {
-  const company = await weir.cli<{ company_id: string }>(
+  const { company_id } = await weir.cli<{ company_id: string }>(
     ...['company', 'create', '--name', 'Demo', '--timezone', demoTimezone],
   );
-  await declareMetrics(weir, company.company_id, all);
-  return Promise.all(all.map((series) => createSource(weir, company.company_id, series)));
-}
-
-async function declareMetrics(weir: RunningWeir, companyId: string, all: readonly Series[]) {
   const path = join(weir.place.dataDir, 'catalog.db');
   const catalog = await openCatalog(sqliteUrl(path), { thread: false });
+  const { directory } = catalog;
   try {
-    for (const { metrics, labels } of all) {
-      for (const { key, unit } of metrics) {
-        const metric = { key, name: key.replaceAll('_', ' '), unit, labels };
-        await catalog.directory.declareMetric(companyId, metric, Date.now());
-      }
+    for (const series of all) await declareMetrics(directory, company_id, series);
+    const sources = await Promise.all(all.map((series) => createSource(weir, company_id, series)));
+    const accesses: SourceAccess[] = [];
+    for (const [i, series] of all.entries()) {
+      const { source_id: sourceId, signing_secret: signingSecret = null } = sources[i]!;
+      const accessKey = await createKey(directory, sourceId, series);
+      accesses.push({ url: weir.url, sourceId, accessKey, signingSecret });
     }
+    return accesses;
   } finally {
     await catalog.close();
   }
 }
 
-async function createSource(
-  weir: RunningWeir,
-  companyId: string,
-  series: Series,
-): Promise<SourceAccess> {
+async function declareMetrics(directory: Directory, companyId: string, series: Series) {
+  for (const { key, unit } of series.metrics) {
+    const metric = { key, name: key.replaceAll('_', ' '), unit, labels: series.labels };
+    await directory.declareMetric(companyId, metric, Date.now());
+  }
+}
+
+function createSource(weir: RunningWeir, companyId: string, series: Series) {
   const { title, delivery, format, fields } = series;
   const shape = join(weir.place.dataDir, `${series.metrics[0]!.key}.shape.json`);
   writeFileSync(shape, JSON.stringify({ fields }));
-  const source = await weir.cli<{ source_id: string; signing_secret?: string }>(
+  return weir.cli<{ source_id: string; signing_secret?: string }>(
     ...['source', 'create', '--company', companyId, '--name', title],
     ...['--delivery', delivery, '--format', format, '--shape', shape],
   );
-  // A webhook source takes signed deliveries only; its key reads.
-  const scope = delivery === 'webhook' ? 'read' : 'read_write';
-  const key = await weir.cli<{ access_key: string }>(
-    ...['key', 'create', source.source_id, '--scope', scope],
+}
+
+/** A webhook source takes signed deliveries only: its key reads. */
+async function createKey(directory: Directory, sourceId: string, series: Series): Promise<string> {
+  const text = formatKey('live', randomBytes(keyRandomBytes));
+  const hash = createHash('sha256').update(text).digest();
+  const scope = series.delivery === 'webhook' ? 'read' : 'read_write';
+  const now = Date.now();
+  const expiresAt = now + keyLifetimeMs;
+  await directory.createKey(
+    { keyId: uuid(), sourceId, hash, scope, sandbox: false, expiresAt },
+    now,
   );
-  return {
-    url: weir.url,
-    sourceId: source.source_id,
-    accessKey: key.access_key,
-    signingSecret: source.signing_secret ?? null,
-  };
+  return text;
 }
