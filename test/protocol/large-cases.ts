@@ -60,7 +60,8 @@ function bigDocument(): { bytes: Buffer; values: Map<string, string> } {
     state = (state * 48_271) % 2_147_483_647;
     const day = dayToText(first + (i % days));
     const place = `place ${Math.floor(i / days)}`;
-    const value = `${state % 3 === 0 ? '-' : ''}${state}.${String(state % 10_007).padStart(5, '0')}0`;
+    const fraction = String(state % 10_007).padStart(5, '0');
+    const value = `${state % 3 === 0 ? '-' : ''}${state}.${fraction}0`;
     values.set(`${day} ${place}`, value);
     const line = `${day},${place},phone,${value},\n`;
     lines.push(line);

@@ -51,23 +51,23 @@ export function limitCases(weir: TheWeir): void {
     await refused(source, send);
   });
 
-  test('a chunked body without end is answered and cut off, after a bound', async () => {
+  test('a chunked body without end is cut off, after a bound', async () => {
     const source = await weir().source({ delivery: 'document' });
     const before = await weir().storedObjects();
     const socket = await RawSocket.open(weir().port);
     socket.write(head('POST /v1/ingest', documentHead(source, { 'Transfer-Encoding': 'chunked' })));
     const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(1 << 20), crlf]);
     let megabytes = 0;
-    for (; socket.received === '' && !socket.closed && megabytes < 200; megabytes++) {
+    // Who still sends when the connection ends may lose the answer to a reset.
+    for (; socket.received === '' && socket.writable && megabytes < 200; megabytes++) {
       socket.write(chunk);
-      await socket.flushed();
+      await Promise.race([socket.flushed(), socket.end(5_000)]);
     }
-    const answer = await socket.answer();
-    expect([answer.status, JSON.parse(answer.body)]).toEqual([413, tooLarge]);
-    expect(answer.headers.get('connection')).toBe('close');
     expect(await socket.end(15_000)).toBe(true);
-    expect(megabytes).toBeLessThan(100);
+    expect(megabytes).toBeGreaterThan(limits.discardBytesMax / 2 ** 20 - 1);
+    expect(megabytes).toBeLessThan(150);
     expect(await weir().storedObjects()).toEqual(before);
+    expect(await source.deliveries()).toEqual([]);
   });
 
   test('a declared length over the limit is answered before the body is sent', async () => {

@@ -42,7 +42,7 @@ export function receiptCases(weir: TheWeir): void {
         ? source.sender.push(row(amount), key)
         : source.sender.document(csv(amount), key);
 
-    test(`${way}: the same key gives the first receipt byte for byte, marked as replayed`, async () => {
+    test(`${way}: the same key gives the first receipt, byte for byte`, async () => {
       const source = await weir().source({ delivery: way });
       const key = freshKey();
       const first = await send(source, 1, key);
@@ -98,7 +98,7 @@ export function receiptCases(weir: TheWeir): void {
     expect(accepted(await source.sender.document(csv(2))).shape_version).toBe(2);
   });
 
-  test('production and sandbox have keys and bytes of their own, and so has each source', async () => {
+  test('production, sandbox and each source have keys and bytes of their own', async () => {
     const source = await weir().source({ delivery: 'document' });
     const sandbox = await source.withKey({ sandbox: true });
     const other = await weir().source({ delivery: 'document' });
@@ -112,7 +112,7 @@ export function receiptCases(weir: TheWeir): void {
     expect(new Set(answers.map((answer) => accepted(answer).artifact_id)).size).toBe(3);
   });
 
-  test('a push with a used key is answered before shape_version and payload are judged', async () => {
+  test('a used key answers before shape_version and payload are judged', async () => {
     const { sender } = await weir().source();
     const key = freshKey();
     const first = await sender.push(row(1), key);
@@ -128,7 +128,7 @@ export function receiptCases(weir: TheWeir): void {
     }
   });
 
-  test('a document with a used key is answered before its shape version is looked for', async () => {
+  test('a document with a used key answers before its shape version', async () => {
     const { sender } = await weir().source({ delivery: 'document' });
     const key = freshKey();
     const first = await sender.document(csv(1), key);
@@ -159,7 +159,8 @@ export function receiptCases(weir: TheWeir): void {
     const key = freshKey();
     const escaped = [...key].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
     const first = await sender.pushText(
-      `{"idempotency_key":"${escaped.join('')}","shape_version":1,"payload":${JSON.stringify(row(1))}}`,
+      `{"idempotency_key":"${escaped.join('')}","shape_version":1,` +
+        `"payload":${JSON.stringify(row(1))}}`,
     );
     expectReplay(await sender.push(row(1), key), first, { bodyDiffers: true });
   });

@@ -50,16 +50,19 @@ export function senderCases(weir: TheWeir): void {
     });
   }
 
-  test('fast senders do not wait for slow ones', async () => {
+  test('fast senders do not wait for fifty slow ones', async () => {
     const source = await weir().source({ delivery: 'document' });
     const slow = await Promise.all(
-      Array.from({ length: 100 }, () => begin(source, freshKey(), 3_000_000, false)),
+      Array.from({ length: 50 }, () => begin(source, freshKey(), 3_000_000, false)),
     );
-    for (const { socket } of slow) socket.write(megabyte.subarray(0, 20_000));
-    const started = Date.now();
-    for (let i = 0; i < 20; i++) accepted(await source.sender.document(csv(i)));
-    expect(Date.now() - started).toBeLessThan(4_000);
-    for (const { socket } of slow) socket.destroy();
+    try {
+      for (const { socket } of slow) socket.write(megabyte.subarray(0, 20_000));
+      const started = Date.now();
+      for (let i = 0; i < 20; i++) accepted(await source.sender.document(csv(i)));
+      expect(Date.now() - started).toBeLessThan(4_000);
+    } finally {
+      for (const { socket } of slow) socket.destroy();
+    }
   });
 
   test('a sender who trickles is taken like any other', async () => {
@@ -78,7 +81,7 @@ export function senderCases(weir: TheWeir): void {
     socket.destroy();
   });
 
-  test('a sender who says nothing more is cut off without an answer, and leaves nothing', async () => {
+  test('a sender who says nothing more is cut off and leaves nothing', async () => {
     const source = await weir().source({ delivery: 'document' });
     const before = await weir().storedObjects();
     const { socket } = await begin(source, freshKey(), 3_000_000, false);

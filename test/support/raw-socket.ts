@@ -36,6 +36,11 @@ export class RawSocket {
     return this.#closed;
   }
 
+  /** False once either side has ended it. */
+  get writable(): boolean {
+    return this.#socket.writable;
+  }
+
   get received(): string {
     return this.#received.toString('latin1');
   }
