@@ -45,7 +45,9 @@ export function deliveryRows(input: ParseInput, bytesMax = rowBytesMax): Deliver
   const samples = new RowBytes(bytesMax);
   const rejections = new RowBytes(bytesMax);
   const writeSample = sampleWriter(input, samples);
+  const valuesARecord = plan.fields.filter((field) => field.role === 'value').length;
   let records = 0;
+  let valuesSeen = 0;
 
   function reject(problems: readonly RecordProblem[], line: number | null): void {
     for (const [ordinal, problem] of problems.entries()) {
@@ -63,6 +65,7 @@ export function deliveryRows(input: ParseInput, bytesMax = rowBytesMax): Deliver
       tally.add(judged);
       for (const sample of judged.samples) writeSample(sample, records);
       if (judged.problems.length > 0) reject(judged.problems, line);
+      else valuesSeen += valuesARecord;
     },
 
     brokenRecord(problem, line) {
@@ -87,6 +90,7 @@ export function deliveryRows(input: ParseInput, bytesMax = rowBytesMax): Deliver
         // A delivery without records is parsed; one with records has a good one among them.
         status: counts.records > 0 && counts.parsed === 0 ? 'rejected' : 'parsed',
         counts,
+        valuesSeen,
         refusal: null,
         undeclaredFields: names,
         sampleRowCount: samples.count,
@@ -113,6 +117,7 @@ function refused(problem: DeliveryProblem, undeclaredFields: readonly string[]):
   return {
     status: 'rejected',
     counts: noCounts,
+    valuesSeen: 0,
     refusal,
     undeclaredFields,
     sampleRowCount: 0,

@@ -51,6 +51,8 @@ export type ParseOutcome =
 export interface ParsedDelivery {
   readonly status: 'parsed' | 'rejected';
   readonly counts: Counts;
+  /** Value cells of the parsed records, counted by itself: the accounting is checked by it. */
+  readonly valuesSeen: number;
   readonly refusal: Rejection | null;
   readonly undeclaredFields: readonly string[];
   /** Encoded by `domain/sample-row.ts`; transferred, not copied. */

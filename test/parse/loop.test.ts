@@ -28,6 +28,7 @@ const done: ParseOutcome = {
   kind: 'done',
   status: 'parsed',
   counts: { records: 1, parsed: 1, rejected: 0, samples: 1, blank: 0, supersededWithin: 0 },
+  valuesSeen: 1,
   refusal: null,
   undeclaredFields: [],
   sampleRows: Buffer.from('row\n'),

@@ -69,6 +69,9 @@ export function decoded(input: ParseInput, parsed: ParsedDelivery) {
   same(samples.length, parsed.sampleRowCount);
   same(rejections.length, parsed.rejectionRowCount);
   const { status, counts, refusal, undeclaredFields } = parsed;
+  // DECISIONS 2, of every delivery that any test parses.
+  same(counts.parsed + counts.rejected, counts.records);
+  same(counts.samples + counts.blank + counts.supersededWithin, parsed.valuesSeen);
   return { status, counts, refusal, undeclaredFields, samples, rejections };
 }
 
