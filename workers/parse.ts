@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
 import { openArtifacts } from '../src/artifacts/open.ts';
@@ -14,7 +15,7 @@ import { parseDelivery } from './delivery.ts';
  * The entry of a parse thread. It reads bodies from the artifact store by itself, so that they
  * never pass through the main thread; the encoded rows are moved to it, not copied.
  *
- * A body that cannot be read is `unreadable`. Whatever else is thrown is a defect of the parser
+ * A body that cannot be read, or is not the one that was accepted, is `unreadable`. Whatever else is thrown is a defect of the parser
  * and fails the task.
  */
 
@@ -43,7 +44,9 @@ type Unreadable = Extract<ParseOutcome, { kind: 'unreadable' }>;
 
 async function read(input: ParseInput): Promise<Buffer | Unreadable> {
   try {
-    return await buffer(await artifacts.read(input.place));
+    const body = await buffer(await artifacts.read(input.place));
+    if (createHash('sha256').update(body).digest('hex') === input.sha256) return body;
+    return { kind: 'unreadable', reason: 'the stored bytes are not those that were accepted' };
   } catch (error) {
     const { name, message } = error as Error;
     return { kind: 'unreadable', reason: `${name}: ${message}` };

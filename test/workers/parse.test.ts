@@ -7,8 +7,12 @@ import { Piscina } from 'piscina';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ArtifactStore } from '../../src/artifacts/artifacts.ts';
 import { openArtifacts } from '../../src/artifacts/open.ts';
-import type { ArtifactPlace } from '../../src/domain/nouns.ts';
-import type { ParseAnswer, ParseTask, WorkerSettings } from '../../src/parse/messages.ts';
+import type {
+  ParseAnswer,
+  ParseInput,
+  ParseTask,
+  WorkerSettings,
+} from '../../src/parse/messages.ts';
 import { decoded, someInput } from './some-delivery.ts';
 
 let directory: string;
@@ -34,7 +38,9 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-async function store(text: string): Promise<ArtifactPlace> {
+type Stored = Pick<ParseInput, 'place' | 'sha256'>;
+
+async function store(text: string): Promise<Stored> {
   const body = Buffer.from(text);
   const object = `2024/05/01/${randomUUID()}`;
   const upload = artifacts.begin(object, body.length, {
@@ -49,8 +55,13 @@ async function store(text: string): Promise<ArtifactPlace> {
     receivedAt: 1_714_560_000_000,
   });
   await upload.write(body);
-  await upload.commit(createHash('sha256').update(body).digest());
-  return { object, offset: 0, length: body.length };
+  await upload.commit(sha256(body));
+  const place = { object, offset: 0, length: body.length };
+  return { place, sha256: sha256(body).toString('hex') };
+}
+
+function sha256(body: Buffer | string): Buffer {
+  return createHash('sha256').update(body).digest();
 }
 
 const csvOf = (value: number) => `day,shop,revenue\n2024-05-01,s,${value}\n2024-05-02,s,x\n`;
@@ -60,8 +71,8 @@ test('a thread reads bodies from the store and answers for each delivery, in ord
     place: { object: `2024/05/01/${randomUUID()}`, offset: 0, length: 4 },
   });
   const bodies = Array.from({ length: 20 }, (_, value) => csvOf(value));
-  const places = await Promise.all(bodies.map(store));
-  const inputs = places.map((place, i) => someInput({ place, sequence: 100 + i }));
+  const stored = await Promise.all(bodies.map(store));
+  const inputs = stored.map((one, i) => someInput({ ...one, sequence: 100 + i }));
   const deliveries = inputs.toSpliced(3, 0, missing);
 
   const { outcomes } = await pool.run({ deliveries });
@@ -86,10 +97,19 @@ test('a thread reads bodies from the store and answers for each delivery, in ord
 test('a thread reads a byte range of an object', async () => {
   const one = csvOf(1);
   const two = csvOf(2);
-  const { object } = await store(one + two);
+  const { object } = (await store(one + two)).place;
   const place = { object, offset: one.length, length: two.length };
-  const { outcomes } = await pool.run({ deliveries: [someInput({ place })] });
+  const input = someInput({ place, sha256: sha256(two).toString('hex') });
+  const { outcomes } = await pool.run({ deliveries: [input] });
   const [outcome] = outcomes;
   if (outcome?.kind !== 'done') expect.fail('the range was not read');
-  expect(decoded(someInput({ place }), outcome).samples).toMatchObject([{ value: '2' }]);
+  expect(decoded(input, outcome).samples).toMatchObject([{ value: '2' }]);
+});
+
+test('bytes that are not those of the receipt are never parsed', async () => {
+  const { place } = await store(csvOf(1));
+  const input = someInput({ place, sha256: sha256(csvOf(2)).toString('hex') });
+  expect((await pool.run({ deliveries: [input] })).outcomes).toEqual([
+    { kind: 'unreadable', reason: 'the stored bytes are not those that were accepted' },
+  ]);
 });
