@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { DocumentFormat } from '../src/domain/nouns.ts';
+import { exposedField } from '../src/domain/personal.ts';
 import type { DeliveryProblem } from '../src/domain/rejections.ts';
 import type { ParsedDelivery, ParseInput } from '../src/parse/messages.ts';
 import { type DeliveryRows, deliveryRows } from './delivery-rows.ts';
@@ -14,6 +15,8 @@ import { unpack } from './unpack.ts';
  */
 export function parseDelivery(input: ParseInput, received: Buffer): ParsedDelivery {
   const rows = deliveryRows(input);
+  const field = exposedField(input.fields, input.personalNow);
+  if (field !== null) return rows.finish({ code: 'personal_field', field });
   const unpacked = unpack(received, input.encoding);
   return rows.finish('code' in unpacked ? unpacked : readBody(input, unpacked.body, rows));
 }

@@ -267,6 +267,8 @@ export interface Job extends Lease {
    * from the same basis gives the same samples.
    */
   readonly metrics: readonly Metric[];
+  /** Names of the fields that the source's current version marks personal. */
+  readonly personalNow: readonly string[];
   /** How often it was released or its lease ran out; for the growing wait. */
   readonly failures: number;
 }

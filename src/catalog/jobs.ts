@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely';
+import { personalNames } from '../domain/personal.ts';
 import { assert } from '../std/assert.ts';
 import type { Job } from './catalog.ts';
 import {
@@ -30,6 +31,7 @@ export async function jobsOf(
   const shapes = memo((source: number, version: number) => shapeIn(trx, source, version));
   const companies = memo((id: number) => companyIn(at, trx, id));
   const metrics = memo((company: number, upTo: number) => metricsIn(trx, company, upTo));
+  const personal = memo((source: number) => personalIn(trx, source));
   const jobs: Job[] = [];
   for (const row of rows) {
     assert(row.metrics_up_to !== null, 'a claimed delivery has its basis of metrics');
@@ -40,6 +42,7 @@ export async function jobsOf(
       shape: await shapes(row.source_id, row.shape_version),
       company: await companies(row.company_id),
       metrics: await metrics(row.company_id, row.metrics_up_to),
+      personalNow: await personal(row.source_id),
       failures: row.failures,
     });
   }
@@ -51,6 +54,15 @@ async function shapeIn(trx: Transaction<Schema>, source: number, version: number
     .where('v.source_id', '=', source)
     .where('v.version', '=', version);
   return shapeOf(await select.executeTakeFirstOrThrow());
+}
+
+async function personalIn(trx: Transaction<Schema>, source: number) {
+  const select = selectShapes(trx)
+    .innerJoin('sources as s', (on) =>
+      on.onRef('s.id', '=', 'v.source_id').onRef('s.current_version', '=', 'v.version'),
+    )
+    .where('v.source_id', '=', source);
+  return personalNames(shapeOf(await select.executeTakeFirstOrThrow()).fields);
 }
 
 async function companyIn(at: Db, trx: Transaction<Schema>, id: number) {

@@ -38,6 +38,8 @@ export const deliveryMessages = {
   encoding_unsupported: 'Bodies of this content encoding cannot be parsed yet.',
   encoding_invalid: 'The body is not what its content encoding says, or is cut off.',
   unpacked_too_large: 'The body unpacks to more than 256 MiB.',
+  personal_field:
+    'This field is personal by now; parse the delivery under the current shape version.',
   too_many_rows: 'The body gives more rows than one delivery may; split it.',
 } as const;
 

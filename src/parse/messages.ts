@@ -35,6 +35,8 @@ export interface ParseInput {
   readonly encoding: ContentEncoding;
   readonly fields: readonly Field[];
   readonly metrics: readonly Metric[];
+  /** Names of the fields that the source's current version marks personal. */
+  readonly personalNow: readonly string[];
   readonly timezone: string;
 }
 

@@ -48,6 +48,7 @@ export function inputOf(job: Job): ParseInput {
     encoding: delivery.encoding,
     fields: job.shape.fields,
     metrics: job.metrics,
+    personalNow: job.personalNow,
     timezone: job.company.timezone,
   };
 }

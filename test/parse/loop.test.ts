@@ -13,6 +13,7 @@ function job(n: number, bytes = 100): Job {
     token: `token-${n}`,
     failures: 0,
     metrics: [],
+    personalNow: [],
     company: { companyId: 'c', name: 'c', timezone: 'UTC' },
     shape: { version: 1, delivery: 'push', format: 'csv', fields: [], savedAt: 0, savedBy: 't' },
     delivery: {

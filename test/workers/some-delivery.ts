@@ -32,6 +32,7 @@ export function someInput(change: Partial<ParseInput> = {}): ParseInput {
     encoding: 'identity',
     fields: someFields,
     metrics: someMetrics,
+    personalNow: [],
     timezone: 'Europe/Berlin',
     ...change,
   };
