@@ -203,7 +203,7 @@ const webhook: Operation = {
       },
     },
     'text/csv': {
-      schema: { type: 'string', description: 'A header row, then one row for each record.' },
+      schema: { description: 'A header row, then one row for each record; judged when parsed.' },
       examples: { csv: 'month,mrr,plan\n2026-01,10.50,pro\n' },
     },
   },
