@@ -27,11 +27,20 @@ export interface ArtifactStore {
   /** The metadata written with the object; null when the object is absent. */
   meta(object: string): Promise<ArtifactMeta | null>;
 
+  /** The hash (32 bytes) that the commit verified; null where the store does not keep it. */
+  committedHash(object: string): Promise<Buffer | null>;
+
   /** Removes an object and its metadata; an absent one is fine. */
   remove(object: string): Promise<void>;
 
   /** Every committed object, in any order. `storedAt` is by the store's clock. */
   list(): AsyncIterable<{ object: string; bytes: number; storedAt: number }>;
+
+  /** The store's mark: a small text that `list` does not yield; null while there is none. */
+  readMark(): Promise<string | null>;
+
+  /** Replaces the mark as a whole. Resolves once durable, with the time by the store's clock. */
+  writeMark(text: string): Promise<number>;
 
   /** Resolves when the store answers; throws `StoreAway` otherwise. For health checks. */
   ping(): Promise<void>;

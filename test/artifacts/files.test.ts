@@ -51,7 +51,8 @@ describe('the files of the file store', () => {
     const body = bodyOf('any', 70_000);
     const { object, meta } = await put(store, body);
     expect((await readFile(join(root, object))).equals(body)).toBe(true);
-    expect(JSON.parse(await readFile(join(root, `${object}.json`), 'utf8'))).toEqual(meta);
+    const sidecar = JSON.parse(await readFile(join(root, `${object}.json`), 'utf8'));
+    expect(sidecar).toEqual({ ...meta, sha256: sha256(body).toString('hex') });
     expect(await filesIn(root)).toEqual([object, `${object}.json`].sort());
   });
 
@@ -99,6 +100,29 @@ describe('the files of the file store', () => {
     const { object } = await put(store, Buffer.alloc(1));
     await writeFile(join(root, `${object}.json`), text);
     expect(await failure(store.meta(object))).toBeInstanceOf(ArtifactMissing);
+  });
+
+  test('a sidecar without a hash tells none, one with half a hash is damaged', async () => {
+    const { root, store } = await newStore();
+    const { object, meta } = await put(store, Buffer.alloc(1));
+    await writeFile(join(root, `${object}.json`), JSON.stringify(meta));
+    expect(await store.committedHash(object)).toBeNull();
+    await writeFile(join(root, `${object}.json`), JSON.stringify({ ...meta, sha256: 'ab' }));
+    expect(await failure(store.committedHash(object))).toBeInstanceOf(ArtifactMissing);
+    expect(await store.meta(object)).toEqual(meta);
+  });
+
+  test('the mark is replaced as a whole, by nothing that a power cut tears', async () => {
+    const { root, store } = await newStore();
+    const handle = await open('/dev/null');
+    await handle.close();
+    const sync = vi.spyOn(Object.getPrototypeOf(handle), 'sync');
+    await store.writeMark('one');
+    // The text, then its name.
+    expect(sync).toHaveBeenCalledTimes(2);
+    expect(await filesIn(root)).toEqual(['mark.json']);
+    await writeFile(join(root, 'tmp', 'other'), 'a half-written one is never seen');
+    expect(await store.readMark()).toBe('one');
   });
 
   test('a day directory that was removed is made again', async () => {

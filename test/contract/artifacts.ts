@@ -48,6 +48,7 @@ export function artifactContract(freshUrl: () => Promise<string>): void {
   describe('what is not committed', () => uncommitted(() => store, expectNothing));
   describe('a killed process', () => killed(() => ({ store, url }), expectNothing));
   describe('names and lengths', () => refusals(() => store));
+  describe('the mark', () => marks(() => ({ store, url }), freshUrl));
 }
 
 function committed(store: () => ArtifactStore): void {
@@ -101,6 +102,14 @@ function committed(store: () => ArtifactStore): void {
       }),
       { numRuns: 25 },
     );
+  });
+
+  test('is told with the hash that was verified', async () => {
+    const body = bodyOf(newObject(), 70_000);
+    const { object } = await put(store(), body);
+    expect(await store().committedHash(object)).toEqual(sha256(body));
+    const absent = store().committedHash(newObject());
+    expect(await failure(absent)).toBeInstanceOf(ArtifactMissing);
   });
 
   test('is right when memory is used again as soon as a write has resolved', async () => {
@@ -277,6 +286,7 @@ function refusals(store: () => ArtifactStore): void {
     expect(() => store().begin(object, 1, someMeta())).toThrow(refused);
     await expect(store().read({ object, offset: 0, length: 1 })).rejects.toThrow(refused);
     await expect(store().meta(object)).rejects.toThrow(refused);
+    await expect(store().committedHash(object)).rejects.toThrow(refused);
     await expect(store().remove(object)).rejects.toThrow(refused);
   });
 
@@ -296,5 +306,55 @@ function refusals(store: () => ArtifactStore): void {
   ])('refuse metadata that a store could not keep: %j', (fields) => {
     const begin = () => store().begin(newObject(), 1, someMeta(fields));
     expect(begin).toThrow('assertion failed');
+  });
+}
+
+function marks(
+  given: () => { store: ArtifactStore; url: string },
+  freshUrl: () => Promise<string>,
+): void {
+  test('is absent at first, then what was written last, for every reader', async () => {
+    const store = openArtifacts(await freshUrl());
+    await store.prepare();
+    expect(await store.readMark()).toBeNull();
+    await store.writeMark('one');
+    const long = JSON.stringify({ text: 'ü'.repeat(5_000) });
+    await store.writeMark(long);
+    expect(await store.readMark()).toBe(long);
+    await store.close();
+    await given().store.writeMark('two');
+    const another = openArtifacts(given().url);
+    expect(await another.readMark()).toBe('two');
+    await another.close();
+  });
+
+  test('is no artifact: it is not listed', async () => {
+    const { store } = given();
+    const before = await namesIn(store);
+    await store.writeMark('a mark');
+    expect(await namesIn(store)).toEqual(before);
+  });
+
+  test("tells the store's time, which that of an artifact stored later does not precede", async () => {
+    const { store } = given();
+    const time = await store.writeMark('a mark');
+    const { object } = await put(store, Buffer.alloc(1));
+    for await (const found of store.list()) {
+      if (found.object === object) expect(found.storedAt).toBeGreaterThanOrEqual(time);
+    }
+    expect(Math.abs(time - Date.now())).toBeLessThan(5_000);
+  });
+
+  test('is always whole, while it is replaced again and again', async () => {
+    const { store } = given();
+    const texts = ['a', 'b'].map((letter) => letter.repeat(10_000));
+    let writing = true;
+    const writer = (async () => {
+      for (let i = 0; i < 40; i++) await store.writeMark(texts[i % 2]!);
+      writing = false;
+    })();
+    await store.writeMark(texts[0]!);
+    while (writing) expect(texts).toContain(await store.readMark());
+    await writer;
   });
 }

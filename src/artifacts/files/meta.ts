@@ -6,9 +6,9 @@ export function sidecarOf(path: string): string {
   return `${path}.json`;
 }
 
-/** The sidecar's text: one JSON object and a line end. */
-export function encodeMeta(meta: ArtifactMeta): string {
-  return `${JSON.stringify(meta)}\n`;
+/** The sidecar's text: one JSON object and a line end. The hash is that of the body. */
+export function encodeMeta(meta: ArtifactMeta, sha256: Buffer): string {
+  return `${JSON.stringify({ ...meta, sha256: sha256.toString('hex') })}\n`;
 }
 
 /**
@@ -20,6 +20,14 @@ export function decodeMeta(object: string, text: string): ArtifactMeta {
   const meta = checkedMeta(parsed(object, text));
   if (!meta) throw new ArtifactMissing(`the metadata of ${object} is incomplete`);
   return meta;
+}
+
+/** The body's hash in a sidecar; null in one that has none. Throws as `decodeMeta` does. */
+export function decodeHash(object: string, text: string): Buffer | null {
+  const { sha256 } = Object(parsed(object, text)) as { sha256?: unknown };
+  if (typeof sha256 !== 'string') return null;
+  if (/^[0-9a-f]{64}$/.test(sha256)) return Buffer.from(sha256, 'hex');
+  throw new ArtifactMissing(`the hash of ${object} is damaged`);
 }
 
 function parsed(object: string, text: string): unknown {

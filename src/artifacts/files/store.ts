@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { access, constants, open, opendir, readFile, stat, unlink } from 'node:fs/promises';
+import { access, constants, open, opendir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ArtifactPlace } from '../../domain/nouns.ts';
@@ -15,15 +15,16 @@ import { exactLength } from '../exact-length.ts';
 import { assertObjectName, isObjectName } from '../object-name.ts';
 import { Directories, makeDurable } from './directories.ts';
 import { readError, storeError, unlessAbsent } from './errors.ts';
-import { decodeMeta, sidecarOf } from './meta.ts';
+import { decodeHash, decodeMeta, sidecarOf } from './meta.ts';
 import { FileUpload } from './upload.ts';
 
 /** Uploads last seconds; what lies in `tmp/` for so long was left there by a crash. */
 const leftoverMs = 60 * 60 * 1000;
+const markName = 'mark.json';
 
 /**
  * Artifacts as plain files: the body at `<root>/<object>`, byte for byte as received, its metadata
- * in `<root>/<object>.json`, uploads under `<root>/tmp/`. Several processes may share the root,
+ * in `<root>/<object>.json`, uploads under `<root>/tmp/`, the mark in `<root>/mark.json`. Several processes may share the root,
  * which lies on one file system.
  */
 export class FileStore implements ArtifactStore {
@@ -84,6 +85,16 @@ export class FileStore implements ArtifactStore {
     }
   }
 
+  async committedHash(object: string): Promise<Buffer | null> {
+    assertObjectName(object);
+    try {
+      const text = await readFile(sidecarOf(join(this.#root, object)), 'utf8');
+      return decodeHash(object, text);
+    } catch (error) {
+      throw readError(error, object);
+    }
+  }
+
   async remove(object: string): Promise<void> {
     assertObjectName(object);
     const path = join(this.#root, object);
@@ -105,6 +116,33 @@ export class FileStore implements ArtifactStore {
       }
     } catch (error) {
       throw storeError(error, 'listing');
+    }
+  }
+
+  async readMark(): Promise<string | null> {
+    try {
+      return await unlessAbsent(readFile(join(this.#root, markName), 'utf8'));
+    } catch (error) {
+      throw storeError(error, 'reading the mark');
+    }
+  }
+
+  async writeMark(text: string): Promise<number> {
+    const temp = join(this.#tmp, randomUUID());
+    try {
+      const handle = await open(temp, 'wx');
+      try {
+        await handle.writeFile(text);
+        await handle.sync();
+        const { mtimeMs } = await handle.stat();
+        await rename(temp, join(this.#root, markName));
+        await this.#directories.sync('.');
+        return mtimeMs;
+      } finally {
+        await handle.close();
+      }
+    } catch (error) {
+      throw storeError(error, 'writing the mark');
     }
   }
 

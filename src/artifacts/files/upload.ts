@@ -66,7 +66,7 @@ export class FileUpload implements Upload {
     assert(sha256.length === 32, 'a SHA-256 is 32 bytes');
     assert(!this.#committing, 'an upload is committed once');
     assert(this.#lost || this.#written === this.#length, 'all announced bytes were written');
-    this.#committing = this.#attempt('committing a body', () => this.#publish());
+    this.#committing = this.#attempt('committing a body', () => this.#publish(sha256));
     await this.#committing;
   }
 
@@ -78,12 +78,13 @@ export class FileUpload implements Upload {
     await this.#discard();
   }
 
-  async #publish(): Promise<void> {
+  async #publish(sha256: Buffer): Promise<void> {
     const { root, object, temp } = this.#place;
     const directory = dirname(object);
     const handle = await this.#opened();
     try {
-      await all([handle.sync(), this.#writeSidecar(), this.#directories.ensure(directory)]);
+      const sidecar = this.#writeSidecar(sha256);
+      await all([handle.sync(), sidecar, this.#directories.ensure(directory)]);
       await rename(sidecarOf(temp), join(root, sidecarOf(object)));
       await rename(temp, join(root, object));
       await all([this.#directories.sync(directory), handle.close()]);
@@ -95,10 +96,10 @@ export class FileUpload implements Upload {
     }
   }
 
-  async #writeSidecar(): Promise<void> {
+  async #writeSidecar(sha256: Buffer): Promise<void> {
     const handle = await open(sidecarOf(this.#place.temp), 'wx');
     try {
-      await handle.writeFile(encodeMeta(this.#meta));
+      await handle.writeFile(encodeMeta(this.#meta, sha256));
       await handle.sync();
     } finally {
       await handle.close();

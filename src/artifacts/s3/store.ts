@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { Client } from 'minio';
 import type { ArtifactPlace } from '../../domain/nouns.ts';
 import { assert } from '../../std/assert.ts';
@@ -23,6 +24,9 @@ export interface S3Limits extends UploadLimits, AgentLimits {
   /** For the answer to a ping. */
   readonly pingMs: number;
 }
+
+/** No artifact's name begins so. */
+const markName = 'weir/mark.json';
 
 const defaults: S3Limits = { ...uploadLimits, ...agentLimits, pingMs: 5_000 };
 
@@ -103,6 +107,23 @@ export class S3Store implements ArtifactStore {
     });
   }
 
+  async committedHash(object: string): Promise<Buffer | null> {
+    assertObjectName(object);
+    try {
+      const { headers } = await this.#client.makeRequestAsyncOmit({
+        ...{ method: 'HEAD', bucketName: this.#bucket, objectName: object },
+        headers: { 'x-amz-checksum-mode': 'ENABLED' },
+      });
+      const checksum = headers['x-amz-checksum-sha256'];
+      if (typeof checksum !== 'string') return null;
+      const sha256 = Buffer.from(checksum, 'base64');
+      // Of a body in parts it is a hash of hashes, which says nothing here.
+      return sha256.length === 32 ? sha256 : null;
+    } catch (error) {
+      throw readError(error, object);
+    }
+  }
+
   async remove(object: string): Promise<void> {
     assertObjectName(object);
     await this.#ask(`removing ${object}`, () => this.#client.removeObject(this.#bucket, object));
@@ -118,6 +139,24 @@ export class S3Store implements ArtifactStore {
     } catch (error) {
       throw storeError(error, 'listing');
     }
+  }
+
+  async readMark(): Promise<string | null> {
+    return await this.#ask('reading the mark', async () => {
+      const found = await this.#client.getObject(this.#bucket, markName).catch((error) => {
+        if (saysMissing(error)) return null;
+        throw error;
+      });
+      return found && (await text(found));
+    });
+  }
+
+  async writeMark(mark: string): Promise<number> {
+    return await this.#ask('writing the mark', async () => {
+      await this.#client.putObject(this.#bucket, markName, Buffer.from(mark));
+      const { lastModified } = await this.#client.statObject(this.#bucket, markName);
+      return lastModified.getTime();
+    });
   }
 
   async ping(): Promise<void> {
