@@ -43,7 +43,8 @@ function contracts(): string[] {
 
 /** Files that are started, not imported. */
 const entries = [
-  ...['src/start/main.ts', 'src/start/demo/main.ts', 'src/samples/engine/main.ts'],
+  ...['src/start/main.ts', 'src/start/demo/main.ts', 'src/start/openapi.ts'],
+  ...['src/samples/engine/main.ts'],
   ...['src/catalog/sqlite/thread.ts', 'workers/parse.ts', 'workers/read-push.ts'],
 ];
 

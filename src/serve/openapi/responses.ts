@@ -50,7 +50,7 @@ function refusalOf(operation: Operation, status: number, codes: readonly ErrorCo
         schema: {
           allOf: [
             { $ref: '#/components/schemas/Error' },
-            { properties: { code: { enum: codes } } },
+            { type: 'object', properties: { code: { enum: codes } } },
           ],
         },
         examples: Object.fromEntries(examples),
