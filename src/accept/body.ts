@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { limits } from '../domain/limits.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { assert } from '../std/assert.ts';
-import { type Block, copyChunk } from './buffer-pool.ts';
+import { type Block, copyChunk, GatheredChunks } from './buffer-pool.ts';
 import { askForTurn, bytesGo } from './read-turns.ts';
 import { watchSender } from './sender-watch.ts';
 
@@ -56,6 +56,9 @@ export class Body {
   #bytes = 0;
   #complete = false;
   #kept: Block[] = [];
+  /** Small chunks that are not in a block yet; placed at the end of the event loop's turn. */
+  readonly #gathered = new GatheredChunks();
+  #placing = false;
   #bytesAhead = 0;
   #paused = false;
   /** Paused, and waits for its turn to be read. */
@@ -110,6 +113,7 @@ export class Body {
     this.#sink = sink;
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
+      this.#placeGathered();
       for (const block of this.#kept.splice(0)) this.#hand(block);
       this.#advance();
     });
@@ -190,20 +194,42 @@ export class Body {
       if (isLast || this.#bytes > limits.discardBytesMax) this.#fail(new BodyTooLong(!isLast));
       return;
     }
-    if (chunk.byteLength > 0) {
-      this.#hash.update(new Uint8Array(chunk));
-      const block = copyChunk(chunk);
-      this.#bytesAhead += block.bytesHeld;
-      if (this.#sink) this.#hand(block);
-      else this.#kept.push(block);
-    }
+    if (chunk.byteLength > 0) this.#gather(chunk, isLast);
+    if (isLast) this.#placeGathered();
     // A large chunk says that there is more where it came from: what follows comes in turn.
     const more = chunk.byteLength >= backlogBytesMin;
     const ahead = this.#bytesAhead >= limits.uploadBytesAheadMax;
-    const unread = !this.#sink && this.#bytes > this.#keepBytesMax;
-    if (!isLast && (more || ahead || unread)) this.#pause();
+    const unread = this.#bytes > this.#keepBytesMax;
+    if (!isLast && (this.#sink ? more || ahead : unread)) this.#pause();
     this.#onKept?.();
     this.#advance();
+  }
+
+  /** Puts a chunk into a block: its own when it is large or alone, else one with its neighbours. */
+  #gather(chunk: ArrayBuffer, isLast: boolean): void {
+    const alone = isLast && this.#gathered.empty;
+    if (alone || !this.#gathered.add(chunk)) {
+      this.#placeGathered();
+      if (alone || !this.#gathered.add(chunk)) this.#place(copyChunk(chunk));
+    }
+    if (this.#placing || this.#gathered.empty) return;
+    this.#placing = true;
+    setImmediate(() => {
+      this.#placing = false;
+      this.#placeGathered();
+    });
+  }
+
+  #placeGathered(): void {
+    const block = this.#gathered.take();
+    if (block && (this.#state === 'waiting' || this.#state === 'reading')) this.#place(block);
+  }
+
+  #place(block: Block): void {
+    this.#hash.update(block.bytes);
+    this.#bytesAhead += block.bytesHeld;
+    if (this.#sink) this.#hand(block);
+    else this.#kept.push(block);
   }
 
   #hand(block: Block): void {

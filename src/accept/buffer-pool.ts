@@ -2,6 +2,8 @@ import { assert } from '../std/assert.ts';
 
 /** Chunks up to this are copied into memory of their own: fresh buffers that small cost little. */
 const ownBytesMax = 4 * 1024;
+/** Chunks up to this are gathered first. */
+const gatheredChunkBytesMax = 1024;
 /** Blocks have these sizes, each half of the next. uWebSockets.js reads up to the largest at once. */
 const blockBytesMin = 8 * 1024;
 const blockBytesMax = 512 * 1024;
@@ -42,6 +44,40 @@ export function copyChunk(chunk: ArrayBuffer): Block {
       keep(block);
     },
   };
+}
+
+/**
+ * Small chunks of one read, put together: a body in chunks of one byte would otherwise take a
+ * hundred times its bytes, in buffers and calls.
+ */
+export class GatheredChunks {
+  #buffer: Buffer | null = null;
+  #filled = 0;
+
+  get empty(): boolean {
+    return this.#buffer === null;
+  }
+
+  /** @returns false when the chunk is too large, or what is gathered must be taken first */
+  add(chunk: ArrayBuffer): boolean {
+    const bytes = chunk.byteLength;
+    if (bytes > gatheredChunkBytesMax) return false;
+    if (this.#filled + bytes > (this.#buffer?.length ?? ownBytesMax)) return false;
+    this.#buffer ??= Buffer.allocUnsafeSlow(ownBytesMax);
+    this.#buffer.set(new Uint8Array(chunk), this.#filled);
+    this.#filled += bytes;
+    return true;
+  }
+
+  /** What is gathered, as a block; null when it is nothing. */
+  take(): Block | null {
+    const buffer = this.#buffer;
+    if (!buffer) return null;
+    const bytes = buffer.subarray(0, this.#filled);
+    this.#buffer = null;
+    this.#filled = 0;
+    return { bytes, bytesHeld: buffer.length, release: () => {} };
+  }
 }
 
 function take(bytes: number): Buffer {

@@ -10,9 +10,9 @@ export interface HeldBody extends CollectedBody {
 
 /**
  * Reads a body that must be held as a whole, within a budget of bytes. One without a length counts
- * as small until it proves otherwise: it then waits for room with the large ones.
+ * as small until it proves otherwise.
  *
- * @param each sees every part of it as it arrives
+ * @param each sees every part of it, in order
  * @throws SenderGone, BodyTooLong; ApiError 503 when there is no room, or it came too slowly
  */
 export async function holdBody(
@@ -22,17 +22,14 @@ export async function holdBody(
   each?: (bytes: Uint8Array) => void,
 ): Promise<HeldBody> {
   const small = limits.smallBodyBytesMax;
-  let bytes = framing.kind === 'length' ? framing.bytes : small;
-  let release = await budget.take(bytes, body);
+  const declared = framing.kind === 'length' ? framing.bytes : limits.deliveryBytesMax;
+  if (!body.complete && (framing.kind === 'chunked' || declared <= small)) {
+    const leave = budget.enterLobby(body);
+    await body.begun(small).finally(leave);
+  }
+  const bytes = body.complete ? body.bytesCome : declared;
+  const release = await budget.take(bytes, body);
   try {
-    if (framing.kind === 'chunked') {
-      await body.begun(small);
-      if (body.bytesCome > small) {
-        release();
-        bytes = limits.deliveryBytesMax;
-        release = await budget.take(bytes, body);
-      }
-    }
     const collected = await body.collect(Math.min(bytes, limits.uploadBytesAheadMax), each);
     return { ...collected, release };
   } catch (error) {

@@ -26,6 +26,8 @@ export const limits = {
   /** Bodies up to this do not wait for larger ones: these leave so much of a budget free. */
   smallBodyBytesMax: 64 * 1024,
   smallShareBytes: 8 * 1024 * 1024,
+  /** Small bodies that are not complete; beyond it the oldest gives way. */
+  lobbyBodiesMax: 1_000,
   /** Bodies that wait in one line of a budget; each may hold what came with its head. */
   budgetLineMax: 256,
   /** What a body must come at while others wait for its bytes, without and with a key. */

@@ -15,34 +15,37 @@ interface Asker {
   readonly bytes: number;
   readonly holder: Holder;
   grant(release: () => void): void;
-  refuse(error: Error): void;
 }
 
+/** Bytes that are lent, and where its body stood when it was last looked at. */
 interface Lease {
   readonly holder: Holder;
-  readonly since: number;
-  readonly bytesComeBefore: number;
+  at: number;
+  bytesCome: number;
 }
+
+const checkMs = 100;
+const progressMs = 2_000;
 
 /**
  * A number of bytes that may be held in memory at once, over all requests. Who wants more than is
  * left waits in line, with its sender paused; the process never grows instead.
  *
- * Fairness: bodies up to `smallBodyBytesMax` have a line of their own, the smallest first, and a
- * share that large ones leave free: whatever holds the rest, a small body waits for small ones
- * only. Large ones come in order of asking.
+ * Small bodies (`smallBodyBytesMax`) wait in the lobby until they are complete and ask then, so
+ * that nobody waits for the sender of one. The lobby is bounded too: its oldest gives way.
  *
- * Progress: while others wait, a body must come at `bytesASecondMin`, after a grace; one that
- * lags is refused with 503. So neither line stands still behind senders who stall.
+ * Large ones ask before they are read, and leave a share of the bytes to the small ones. While
+ * others wait, a body must come at `bytesASecondMin`; one that lags for two seconds is refused
+ * with 503. So neither line stands still behind senders who stall.
  */
 export class ByteBudget {
   readonly bytesMax: number;
   readonly #bytesASecondMin: number;
   #taken = 0;
-  readonly #small: Asker[] = [];
-  readonly #large: Asker[] = [];
-  /** In order of granting. */
+  readonly #lines: { readonly small: Asker[]; readonly large: Asker[] } = { small: [], large: [] };
   readonly #leases = new Set<Lease>();
+  /** Small bodies that are not complete, the oldest first. */
+  readonly #lobby = new Set<Holder>();
   #watch: NodeJS.Timeout | null = null;
 
   /** @param bytesASecondMin what a body must come at while others wait */
@@ -56,33 +59,41 @@ export class ByteBudget {
     return this.#taken;
   }
 
+  /** Lets a small body wait until it is complete. @returns to be called when it is */
+  enterLobby(holder: Holder): () => void {
+    this.#lobby.add(holder);
+    const [oldest] = this.#lobby;
+    if (oldest && this.#lobby.size > limits.lobbyBodiesMax) {
+      this.#lobby.delete(oldest);
+      oldest.giveWay(busy('This body came too slowly, and others came.'));
+    }
+    return () => this.#lobby.delete(holder);
+  }
+
   /**
-   * Takes `bytes`, at once or when they are free.
+   * Takes `bytes`, at once or when they are free, in order of asking among its like.
    *
    * @returns the bytes' release, to be called once; further calls do nothing
    * @throws ApiError 503 when the line is full
    */
   take(bytes: number, holder: Holder): Promise<() => void> {
     assert(bytes <= this.bytesMax - limits.smallShareBytes, 'one request fits the budget');
-    const line = bytes <= limits.smallBodyBytesMax ? this.#small : this.#large;
+    const line = isSmall(bytes) ? this.#lines.small : this.#lines.large;
     if (line.length === 0 && this.#fits(bytes)) return Promise.resolve(this.#lend(bytes, holder));
-    return new Promise((grant, refuse) => {
-      const at = line === this.#small ? line.findIndex((one) => one.bytes > bytes) : -1;
-      line.splice(at < 0 ? line.length : at, 0, { bytes, holder, grant, refuse });
-      if (line.length > limits.budgetLineMax) line.pop()!.refuse(busy('Too many bodies wait.'));
-      this.#watch ??= setInterval(() => this.#checkProgress(), checkMs).unref();
-      // Small ones need not wait for what fits the large share only.
-      this.#serve();
+    if (line.length >= limits.budgetLineMax) return Promise.reject(busy('Too many bodies wait.'));
+    this.#startWatch();
+    return new Promise((grant) => {
+      line.push({ bytes, holder, grant });
     });
   }
 
   #fits(bytes: number): boolean {
-    const kept = bytes <= limits.smallBodyBytesMax ? 0 : limits.smallShareBytes;
+    const kept = isSmall(bytes) ? 0 : limits.smallShareBytes;
     return this.#taken + bytes <= this.bytesMax - kept;
   }
 
   #lend(bytes: number, holder: Holder): () => void {
-    const lease = { holder, since: performance.now(), bytesComeBefore: holder.bytesCome };
+    const lease = { holder, at: performance.now(), bytesCome: holder.bytesCome };
     this.#taken += bytes;
     this.#leases.add(lease);
     return () => {
@@ -93,30 +104,46 @@ export class ByteBudget {
   }
 
   #serve(): void {
-    for (const line of [this.#small, this.#large]) {
+    const { small, large } = this.#lines;
+    for (const line of [small, large]) {
       while (line.length > 0 && this.#fits(line[0]!.bytes)) {
         const { bytes, holder, grant } = line.shift()!;
         grant(this.#lend(bytes, holder));
       }
     }
-    if (this.#small.length + this.#large.length > 0 || !this.#watch) return;
+    if (small.length + large.length > 0 || !this.#watch) return;
     clearInterval(this.#watch);
     this.#watch = null;
   }
 
+  #startWatch(): void {
+    if (this.#watch) return;
+    const now = performance.now();
+    // While nobody waited, nobody had to hurry.
+    for (const lease of this.#leases) look(lease, now);
+    this.#watch = setInterval(() => this.#checkProgress(), checkMs).unref();
+  }
+
   #checkProgress(): void {
     const now = performance.now();
-    for (const { holder, since, bytesComeBefore } of this.#leases) {
-      const seconds = (now - since - graceMs) / 1_000;
-      const owed = seconds * this.#bytesASecondMin;
-      if (seconds <= 0 || holder.complete || holder.bytesCome - bytesComeBefore >= owed) continue;
-      holder.giveWay(busy('This body came too slowly while others waited.'));
+    for (const lease of this.#leases) {
+      const ms = now - lease.at;
+      if (ms < progressMs || lease.holder.complete) continue;
+      const owed = (ms / 1_000) * this.#bytesASecondMin;
+      if (lease.holder.bytesCome - lease.bytesCome >= owed) look(lease, now);
+      else lease.holder.giveWay(busy('This body came too slowly while others waited.'));
     }
   }
 }
 
-const checkMs = 100;
-const graceMs = 2_000;
+function isSmall(bytes: number): boolean {
+  return bytes <= limits.smallBodyBytesMax;
+}
+
+function look(lease: Lease, now: number): void {
+  lease.at = now;
+  lease.bytesCome = lease.holder.bytesCome;
+}
 
 function busy(why: string): ApiError {
   return new ApiError(503, 'internal', `${why} Try again.`, { headers: { 'Retry-After': '5' } });

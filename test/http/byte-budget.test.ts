@@ -76,16 +76,19 @@ describe('a budget of bytes', () => {
     expect(order).toEqual(['large', 'small']);
   });
 
-  test('serves the smallest of the small ones first', async () => {
-    const { order, ask } = budgetOf(share + mib);
-    const releases = [];
-    for (let i = 0; i < (share + mib) / small; i++) releases.push(await ask('held', small));
-    for (const bytes of [small, 3, small - 1, 2, 3]) void ask(String(bytes), bytes);
-    await turn();
-    const before = order.length;
-    for (const release of releases) release();
-    await turn();
-    expect(order.slice(before)).toEqual(['2', '3', '3', String(small - 1), String(small)]);
+  test('lets the oldest of the lobby give way when too many small bodies stall', async () => {
+    const { budget } = budgetOf(share + mib);
+    const holders = Array.from({ length: limits.lobbyBodiesMax + 2 }, () => new TestHolder());
+    const [first, second, third] = holders;
+    const leave = budget.enterLobby(first!);
+    for (const holder of holders.slice(1, -2)) budget.enterLobby(holder);
+    leave();
+    budget.enterLobby(holders.at(-2)!);
+    expect(holders.flatMap((holder) => holder.errors)).toEqual([]);
+    budget.enterLobby(holders.at(-1)!);
+    expect(second!.errors[0]).toMatchObject({ status: 503, headers: { 'Retry-After': '5' } });
+    expect([first!.errors, third!.errors]).toEqual([[], []]);
+    expect(budget.bytesTaken).toBe(0);
   });
 
   test('counts a release once', async () => {
@@ -129,25 +132,37 @@ describe('while others wait', () => {
   test('what came before counts for nothing: a body must go on coming', async () => {
     const { ask } = budgetOf(share + mib);
     const holder = new TestHolder();
-    holder.bytesCome = 100 * mib;
     await ask('holds', mib, holder);
+    holder.bytesCome = 100 * mib;
     void ask('waits', mib);
     await vi.advanceTimersByTimeAsync(2_200);
     expect(holder.errors).not.toEqual([]);
   });
 
-  test('nobody has to hurry when nobody waits, nor within the grace', async () => {
+  test('one that came fast for long is refused two seconds after it stalls', async () => {
     const { ask } = budgetOf(share + mib);
     const holder = new TestHolder();
-    const release = await ask('holds', mib, holder);
-    await vi.advanceTimersByTimeAsync(60_000);
+    await ask('holds', mib, holder);
+    void ask('waits', mib);
+    for (let tenths = 0; tenths < 60; tenths++) {
+      holder.bytesCome += mib;
+      await vi.advanceTimersByTimeAsync(100);
+    }
     expect(holder.errors).toEqual([]);
-    release();
-    const fresh = new TestHolder();
-    await ask('holds', mib, fresh);
+    await vi.advanceTimersByTimeAsync(4_200);
+    expect(holder.errors).not.toEqual([]);
+  });
+
+  test('nobody has to hurry when nobody waits', async () => {
+    const { ask } = budgetOf(share + mib);
+    const holder = new TestHolder();
+    await ask('holds', mib, holder);
+    await vi.advanceTimersByTimeAsync(60_000);
     void ask('waits', mib);
     await vi.advanceTimersByTimeAsync(1_900);
-    expect(fresh.errors).toEqual([]);
+    expect(holder.errors).toEqual([]);
+    await vi.advanceTimersByTimeAsync(300);
+    expect(holder.errors).not.toEqual([]);
   });
 
   test('senders who stall one after the other do not stop the line', async () => {
