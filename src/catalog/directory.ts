@@ -29,7 +29,7 @@ import { endSecrets, insertSecret, rotateSecrets } from './secrets.ts';
 
 export type DirectoryReads = Pick<
   Directory,
-  'company' | 'metrics' | 'source' | 'key' | 'keys' | 'secrets'
+  'company' | 'metrics' | 'source' | 'key' | 'keys' | 'secrets' | 'someCurrentSecret'
 >;
 export type DirectoryWrites = Omit<Directory, keyof DirectoryReads>;
 
@@ -69,6 +69,16 @@ export function directoryReads(at: Db): DirectoryReads {
         .orderBy('g.id', 'desc')
         .execute();
       return rows.map((row) => secretOf(at, row));
+    },
+    async someCurrentSecret() {
+      const row = await db
+        .selectFrom('signing_secrets as g')
+        .select(secretColumns)
+        .where('g.ends_at', 'is', null)
+        .orderBy('g.id')
+        .limit(1)
+        .executeTakeFirst();
+      return row ? secretOf(at, row) : null;
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Generated, Kysely } from 'kysely';
 import type { DeliveryStatus, DeliveryWay, DocumentFormat, Scope } from '../domain/nouns.ts';
+import type { Damage } from './catalog.ts';
 import type { CatalogDialect, DbBool, DbUuid } from './dialect.ts';
 
 /** The tables as the newest migration leaves them. Ids inside are integers, uuids outside. */
@@ -14,6 +15,7 @@ export interface Schema {
   delivery_keys: DeliveryKeysTable;
   delivery_conflicts: DeliveryConflictsTable;
   audit_log: AuditLogTable;
+  catalog_state: CatalogStateTable;
   catalog_migrations: MigrationsTable;
 }
 
@@ -137,6 +139,10 @@ export interface DeliveriesTable {
   undeclared_fields: string | null;
   /** Of a webhook: the uuid of the signing secret that verified it. */
   secret_id: DbUuid | null;
+  /** When its stored bytes were last compared with `sha256`; null: not yet. */
+  checked_at: number | null;
+  /** What was wrong with them then; null: nothing. */
+  damage: Damage | null;
 }
 
 interface DeliveryKeysTable {
@@ -164,6 +170,17 @@ interface AuditLogTable {
   action: string;
   /** JSON object. */
   about: string;
+}
+
+/** One row. */
+interface CatalogStateTable {
+  only: number;
+  catalog_id: DbUuid;
+  /** The next delivery's sequence is greater than this, too. */
+  sequence_above: number;
+  /** The round of checks over all artifacts: the last sequence taken, and when it began. */
+  checked_up_to: number;
+  checks_began_at: number;
 }
 
 interface MigrationsTable {

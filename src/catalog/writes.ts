@@ -2,6 +2,7 @@ import type { AuditWrites } from './audit.ts';
 import type { Claim, KnownDelivery, Probe, Queue, Verdict } from './catalog.ts';
 import type { DirectoryWrites } from './directory.ts';
 import type { Failure } from './failures.ts';
+import type { UpkeepWrites } from './upkeep.ts';
 
 /**
  * Everything that changes the catalog, as one map of calls: served in this thread or in another.
@@ -14,6 +15,7 @@ export interface Writes {
   readonly ledger: LedgerWrites;
   readonly queue: Queue;
   readonly audit: AuditWrites;
+  readonly upkeep: UpkeepWrites;
 }
 
 export interface LedgerWrites {
@@ -74,6 +76,7 @@ const names: { [A in Area]: Record<Method<A>, true> } = {
     backlog: true,
   },
   audit: { note: true },
+  upkeep: { raiseSequence: true, nextToCheck: true, noteChecks: true },
 };
 
 /** Serves one call; the answer is that of the method. */

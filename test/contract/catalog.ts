@@ -8,6 +8,7 @@ import { ledgerContract } from './catalog/ledger.ts';
 import { lookupContract } from './catalog/lookup.ts';
 import { queueContract } from './catalog/queue.ts';
 import { secretsContract } from './catalog/secrets.ts';
+import { upkeepContract } from './catalog/upkeep.ts';
 import { usesContract } from './catalog/uses.ts';
 
 /** A place for one catalog; `open` gives another handle on the same one each time. */
@@ -37,6 +38,7 @@ export function catalogContract(name: string, place: () => Promise<CatalogPlace>
     queue: queueContract,
     deliveries: deliveriesContract,
     audit: auditContract,
+    upkeep: upkeepContract,
   };
   for (const [part, suite] of Object.entries(suites)) {
     describe(`${name}: ${part}`, () => suite(subject(place)));

@@ -6,6 +6,7 @@ import { directoryReads } from '../directory.ts';
 import { openLedger } from '../ledger.ts';
 import { openLookup, type Prepare } from '../lookup.ts';
 import type { Once } from '../once.ts';
+import { upkeepReads } from '../upkeep.ts';
 import { writesThrough } from '../writes.ts';
 import { connectReader, kyselyOn } from './connect.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -29,6 +30,7 @@ export function sqliteCatalog(path: string, writer: Writer): Catalog {
     queue: writes.queue,
     deliveries: guarded(deliveriesReads(at)),
     audit: { ...guarded(auditReads(at)), ...writes.audit },
+    upkeep: { ...guarded(upkeepReads(at)), ...writes.upkeep },
     async ping() {
       await writes.queue.extend([], 0);
       await lookup.key(Buffer.alloc(32));

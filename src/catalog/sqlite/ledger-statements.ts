@@ -93,10 +93,15 @@ export function statements(connection: Database, at: Db) {
   };
 }
 
+const nextSequence = sql<number>`(select max(
+  coalesce((select max(sequence) from deliveries), 0),
+  (select sequence_above from catalog_state)) + 1)`;
+
 /** A new delivery waits for parsing at once, under the version that its receipt names. */
 function insertQuery({ db }: Db) {
   return once<NewDelivery>()((p) =>
     db.insertInto('deliveries').values({
+      sequence: nextSequence,
       artifact_id: p.artifact,
       source_id: p.source,
       sandbox: p.sandbox,

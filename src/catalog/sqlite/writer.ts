@@ -4,6 +4,7 @@ import { directoryWrites } from '../directory.ts';
 import { migrate } from '../migrate.ts';
 import { queueOn } from '../queue.ts';
 import type { Db } from '../schema.ts';
+import { upkeepWrites } from '../upkeep.ts';
 import { type Call, serveCall, type Writes } from '../writes.ts';
 import { connectWriter, kyselyOn } from './connect.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -40,6 +41,7 @@ export async function openWriter(path: string): Promise<Writer> {
     ledger: sqliteLedger(connection, at),
     queue: queueOn(at),
     audit: auditWrites(at),
+    upkeep: upkeepWrites(at),
   };
   return { call: (call) => inTurn(() => serveCall(writes, call)), close };
 }

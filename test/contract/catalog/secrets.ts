@@ -20,6 +20,17 @@ export function secretsContract(on: Subject): void {
 
   const ids = (...secrets: NewSecret[]) => secrets.map((one) => one.secretId);
 
+  it('some current one is found: the oldest, whatever its source', async () => {
+    const { directory } = on.catalog;
+    expect(await directory.someCurrentSecret()).toBeNull();
+    const first = await seedWebhook();
+    await seedWebhook();
+    const found = await directory.someCurrentSecret();
+    expect(found).toMatchObject({ secretId: first.secret.secretId, sealed: first.secret.sealed });
+    await directory.rotateSecret(first.sourceId, newSecret(), 100, 50);
+    expect((await directory.someCurrentSecret())!.secretId).not.toBe(first.secret.secretId);
+  });
+
   describe('come with the way', () => {
     it('of a new webhook source, which is refused without one', async () => {
       const { companyId } = await seedCompany(on.catalog);
