@@ -30,6 +30,7 @@ export interface Catalog {
   readonly lookup: Lookup;
   readonly ledger: Ledger;
   readonly queue: Queue;
+  readonly reparses: Reparses;
   readonly deliveries: Deliveries;
   readonly audit: Audit;
   readonly upkeep: Upkeep;
@@ -56,7 +57,8 @@ export interface Directory {
   /**
    * Saves the next shape version; unknown source: `source_not_found`. A source that becomes a
    * webhook source takes `secret` as its current one (`secret_needed` without); one that ceases
-   * to be has all its secrets ended now.
+   * to be has all its secrets ended now. Deliveries of versions that give a role to a field which
+   * is personal now get a next generation, at once: the refusal `personal_field` (DECISIONS 1).
    */
   saveSource(sourceId: string, save: SourceSave, now: number): Promise<SavedSource>;
   source(sourceId: string): Promise<Source | null>;
@@ -110,6 +112,8 @@ export interface NewSecret {
 export interface SavedSource extends Source {
   /** The secret that came with the call is the source's current one now. */
   readonly secretTaken: boolean;
+  /** The deliveries that the save withdrew, and the generation that they wait for. */
+  readonly withdrawn: { readonly deliveries: number; readonly generation: number } | null;
 }
 
 export interface NewSource {
@@ -235,24 +239,31 @@ export type Verdict =
 export interface Queue {
   /**
    * Takes deliveries that wait, or whose lease ran out, in accepted order: at most `limit`, and
-   * no more than `bytesMax` of bodies unless the first alone is larger.
+   * no more than `bytesMax` of bodies unless the first alone is larger. Those that wait for a next
+   * generation get a quarter of both at most, so that new ones never wait for them.
    */
   claim(want: { limit: number; bytesMax: number; leaseMs: number; now: number }): Promise<Job[]>;
   /** Puts the leases of those that are still being worked on further out. */
   extend(leases: readonly Lease[], until: number): Promise<void>;
   /**
-   * Final states; rows and rejections are durable and readable already. Returns the artifact ids
-   * that took effect: a lost lease or an older generation is left out.
+   * Final states; rows and rejections are durable already. An outcome takes effect while its
+   * lease is held and its generation is the one waited for. A generation above 0, and a first
+   * parse accepted before a delivery that was parsed again, only within the turn in which its
+   * samples were settled (`Reparses`).
    */
-  complete(outcomes: readonly Outcome[], now: number): Promise<string[]>;
+  complete(outcomes: readonly Outcome[], now: number): Promise<Completed>;
   /** An infrastructure failure: back to `queued`, not before `notBefore`. Never counts. */
   release(leases: readonly Lease[], notBefore: number): Promise<void>;
   /**
    * The parser crashed or overran its deadline on this delivery: counted. Back to `queued`, or,
-   * the third time, `rejected` with `parser_crashed`.
+   * the third time, `rejected` with `parser_crashed`: where rows of it may be there, by a next
+   * generation that is this refusal.
    */
   crashed(lease: Lease, now: number): Promise<DeliveryStatus>;
-  /** How many wait or are being parsed, and when the oldest of them was received. */
+  /**
+   * How many wait or are being parsed, and when the oldest was received of those that have no
+   * generation yet.
+   */
   backlog(): Promise<{ deliveries: number; oldestReceivedAt: number | null }>;
 }
 
@@ -262,7 +273,12 @@ export interface Lease {
 }
 
 export interface Job extends Lease {
+  /** As it stands: of the generation before, when it is parsed again. */
   readonly delivery: Delivery;
+  /** The generation to be made. */
+  readonly generation: number;
+  /** There is nothing to parse: the generation is this refusal. */
+  readonly refusal: Rejection | null;
   readonly shape: ShapeVersion;
   readonly company: Company;
   /**
@@ -277,6 +293,9 @@ export interface Job extends Lease {
 }
 
 export interface Outcome extends Lease {
+  readonly generation: number;
+  /** The token of the turn in which its samples were settled; null: they were not. */
+  readonly turn: string | null;
   readonly status: 'parsed' | 'rejected';
   readonly counts: Counts;
   readonly refusal: Rejection | null;
@@ -284,10 +303,64 @@ export interface Outcome extends Lease {
   readonly parserVersion: number;
 }
 
+/** Artifact ids by what became of their outcomes; a lost lease is in none of the lists. */
+export interface Completed {
+  readonly took: readonly string[];
+  /** To be settled, and completed again within that turn. */
+  readonly unsettled: readonly string[];
+  /** The lost first parse of a delivery with a later generation: its rows are to be settled away. */
+  readonly outdated: readonly { readonly artifactId: string; readonly generation: number }[];
+}
+
+/**
+ * Parsing again (DECISIONS 3). A delivery waits for its next generation as any waits for its
+ * first; until `Queue.complete` what stands stays. Generations and turns are numbered by one
+ * counter, which never falls behind the seconds since 1970: a catalog restored from a backup
+ * then gives no number that the sample store has seen.
+ */
+export interface Reparses {
+  /**
+   * Puts deliveries back to the queue, to be parsed under `shapeVersion` (absent: each under its
+   * own). Those that wait or are being parsed are left out of the answer and stay as they are.
+   * Refused: `delivery_not_found`, `shape_version_not_found`.
+   */
+  begin(
+    want: { readonly artifactIds: readonly string[]; readonly shapeVersion?: number },
+    now: number,
+  ): Promise<{ artifactId: string; generation: number }[]>;
+  /**
+   * A turn to settle samples of one source, or (null) to have all sources to oneself: turns of
+   * one source never overlap. Null: somebody else has one.
+   */
+  takeTurn(want: {
+    readonly sourceId: string | null;
+    readonly leaseMs: number;
+    readonly now: number;
+  }): Promise<SettleTurn | null>;
+  /** Puts a turn's end further out; a turn that somebody else has taken over stays lost. */
+  extendTurn(token: string, until: number): Promise<void>;
+  endTurn(token: string): Promise<void>;
+}
+
+export interface SettleTurn {
+  readonly token: string;
+  /** Above the number of every turn before. */
+  readonly number: number;
+  /** Highest sequence of the source's deliveries whose parse again was ever begun. */
+  readonly reparsedUpTo: number;
+}
+
 export interface Deliveries {
   byArtifact(artifactId: string): Promise<Delivery | null>;
   /** Newest accepted first; `before` is a sequence, exclusive. */
   list(sourceId: string, page: { limit: number; before?: number }): Promise<Delivery[]>;
+  /** Artifact ids of rejected ones in accepted order; `after` is a sequence, exclusive. */
+  rejected(
+    sourceId: string,
+    page: { limit: number; after: number },
+  ): Promise<{ artifactId: string; sequence: number }[]>;
+  /** How many of a source wait for a next generation up to this one. */
+  reparsing(sourceId: string, generation: number): Promise<number>;
   /** All names of a delivery, first one first. */
   idempotencyKeys(artifactId: string): Promise<string[]>;
   /** How often a known key came with other bytes. */

@@ -26,6 +26,7 @@ import {
 } from './rows.ts';
 import type { Db, Schema } from './schema.ts';
 import { endSecrets, insertSecret, rotateSecrets } from './secrets.ts';
+import { withdraw } from './withdraw.ts';
 
 export type DirectoryReads = Pick<
   Directory,
@@ -178,7 +179,7 @@ async function createSource(
   await insertShape(trx, id, 1, source, now);
   const secretTaken = source.delivery === 'webhook';
   if (secretTaken) await insertSecret(at, trx, id, needed(source.secret), now);
-  return { ...(await sourceIn(at, trx, source.sourceId))!, secretTaken };
+  return { ...(await sourceIn(at, trx, source.sourceId))!, secretTaken, withdrawn: null };
 }
 
 async function saveSource(
@@ -207,7 +208,9 @@ async function saveSource(
   const [was, is] = [current.delivery === 'webhook', next.delivery === 'webhook'];
   if (was && !is) await endSecrets(trx, source.id, now);
   if (is && !was) await insertSecret(at, trx, source.id, needed(save.secret), now);
-  return { ...(await sourceIn(at, trx, sourceId))!, secretTaken: is && !was };
+  const withdrawn = await withdraw(trx, source.id, next.fields, now);
+  const secretTaken = is && !was;
+  return { ...(await sourceIn(at, trx, sourceId))!, secretTaken, withdrawn };
 }
 
 function needed(secret: NewSecret | undefined): NewSecret {

@@ -34,14 +34,20 @@ export async function jobsOf(
   const personal = memo((source: number) => personalIn(trx, source));
   const jobs: Job[] = [];
   for (const row of rows) {
-    assert(row.metrics_up_to !== null, 'a claimed delivery has its basis of metrics');
+    const again = row.next_generation !== null;
+    const metricsUpTo = again ? row.next_metrics_up_to : row.metrics_up_to;
+    const version = again ? row.next_shape_version : row.shape_version;
+    assert(metricsUpTo !== null, 'a claimed delivery has its basis of metrics');
+    assert(version !== null, 'a next generation has its shape version');
     jobs.push({
       artifactId: at.dialect.uuid.fromDb(row.artifact_id),
       token,
       delivery: deliveryOf(at, row),
-      shape: await shapes(row.source_id, row.shape_version),
+      generation: row.next_generation ?? row.generation,
+      refusal: row.next_refusal === null ? null : JSON.parse(row.next_refusal),
+      shape: await shapes(row.source_id, version),
       company: await companies(row.company_id),
-      metrics: await metrics(row.company_id, row.metrics_up_to),
+      metrics: await metrics(row.company_id, metricsUpTo),
       personalNow: await personal(row.source_id),
       failures: row.failures,
     });

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, type SelectQueryBuilder, sql, type Transaction } from 'kysely';
 import { limits } from '../domain/limits.ts';
-import type { Counts, DeliveryStatus, Rejection } from '../domain/nouns.ts';
-import { CatalogRefusal, type Job, type Lease, type Outcome, type Queue } from './catalog.ts';
+import type { DeliveryStatus, Rejection } from '../domain/nouns.ts';
+import { CatalogRefusal, type Job, type Lease, type Queue } from './catalog.ts';
+import { completeOn } from './complete.ts';
 import type { DbUuid } from './dialect.ts';
 import { jobsOf } from './jobs.ts';
+import { freshNumber, putNext } from './next-generation.ts';
 import { once } from './once.ts';
-import type { Db, DeliveriesTable, Schema } from './schema.ts';
+import type { Db, Schema } from './schema.ts';
 
 /**
  * The parse queue over the rows of `deliveries` whose `settled_at` is null.
@@ -14,21 +16,15 @@ import type { Db, DeliveriesTable, Schema } from './schema.ts';
  *   queued   waits; `due_at`: not before. Entered by the ledger, `release`, `crashed`.
  *   parsing  leased; `lease_token`: whose, `due_at`: until when. Entered by `claim`; a claim takes
  *            it again when `due_at` has passed, and counts a failure.
- *   parsed, rejected   `settled_at` set, no token. Entered by `complete` and `crashed`.
+ *   parsed, rejected   `settled_at` set, no token. Entered by `complete` and `crashed`; left again
+ *            for a next generation (`next-generation.ts`): what stands stays until that is there.
  *
  * Ordering: whoever holds the current token decides, even when its lease has run out, as long as
- * nobody else has claimed. A token belongs to one generation: a re-parse clears it.
+ * nobody else has claimed, on the generation that it claimed.
  */
-type Settling = Pick<DeliveriesTable, 'status' | 'refusal' | 'undeclared_fields'> & {
-  artifact: DbUuid;
-  token: DbUuid;
-  now: number;
-  parser: number | null;
-} & { [K in keyof Counts]: number };
-
 export function queueOn(at: Db): Queue {
   const { db, dialect } = at;
-  const settle = settleQuery(db);
+  const complete = completeOn(at);
   const postpone = postponeQuery(db);
   const giveBack = giveBackQuery(db);
   const transact = <T>(work: (trx: Transaction<Schema>) => Promise<T>) =>
@@ -47,15 +43,7 @@ export function queueOn(at: Db): Queue {
       transact(async (trx) => {
         for (const one of sorted(leases)) await postpone.run(trx, { ...lease(one), until });
       }),
-    complete: (outcomes, now) =>
-      transact(async (trx) => {
-        const took: string[] = [];
-        for (const outcome of sorted(outcomes)) {
-          const { changed } = await settle.run(trx, settling(outcome, lease(outcome), now));
-          if (changed === 1) took.push(outcome.artifactId);
-        }
-        return took;
-      }),
+    complete: (outcomes, now) => transact((trx) => complete(trx, sorted(outcomes), now)),
     release: (leases, notBefore) =>
       transact(async (trx) => {
         const set = { due: notBefore, failures: 1, crashes: 0 };
@@ -69,51 +57,77 @@ export function queueOn(at: Db): Queue {
         }
         await giveBack.run(trx, { ...lease(one), due: now, failures: 0, crashes: 1 });
         if (row.crashes + 1 < limits.parserCrashesMax) return 'queued';
-        await rejectCrashed(trx, row.sequence, now);
-        return 'rejected';
+        if (row.next_generation === null && row.failures === 0) {
+          await rejectCrashed(trx, row.sequence, now);
+          return 'rejected';
+        }
+        // An attempt before may have inserted rows: they are to be settled away.
+        const next = { generation: await freshNumber(trx, now), refusal: parserCrashed };
+        await putNext(trx, next, { sequences: [row.sequence] });
+        return 'queued';
       }),
     async backlog() {
-      const { deliveries, oldest } = await db
-        .selectFrom('deliveries')
-        .select([
-          sql<number>`count(*)`.as('deliveries'),
-          sql<number>`min(received_at)`.as('oldest'),
-        ])
-        .where('settled_at', 'is', null)
-        .executeTakeFirstOrThrow();
-      return { deliveries, oldestReceivedAt: oldest };
+      const { deliveries, oldest } = await backlogQuery(db, 'first').executeTakeFirstOrThrow();
+      const again = await backlogQuery(db, 'next').executeTakeFirstOrThrow();
+      return { deliveries: deliveries + again.deliveries, oldestReceivedAt: oldest };
     },
   };
+}
+
+export function backlogQuery(db: Kysely<Schema>, which: 'first' | 'next') {
+  const waiting = db
+    .selectFrom('deliveries')
+    .select([sql<number>`count(*)`.as('deliveries'), sql<number>`min(received_at)`.as('oldest')]);
+  return waitingFor(waiting, which);
 }
 
 type Want = Parameters<Queue['claim']>[0];
 
 async function nothingDue(db: Kysely<Schema>, now: number): Promise<boolean> {
-  return (await dueQuery(db, now, 1).execute()).length === 0;
+  for (const which of ['first', 'next'] as const) {
+    if ((await dueQuery(db, which, now, 1).execute()).length > 0) return false;
+  }
+  return true;
 }
 
-/** What may be claimed, in accepted order. */
-export function dueQuery(db: Kysely<Schema>, now: number, limit: number) {
-  return db
+/** What may be claimed, in accepted order: for its first generation, or for a next one. */
+export function dueQuery(db: Kysely<Schema>, which: 'first' | 'next', now: number, limit: number) {
+  const due = db
     .selectFrom('deliveries')
     .select(['sequence', 'bytes'])
-    .where('settled_at', 'is', null)
     .where('due_at', '<=', now)
     .orderBy('sequence')
     .limit(limit);
+  return waitingFor(due, which);
+}
+
+/** Each of the two is a partial index that holds every column that is asked for. */
+function waitingFor<O>(
+  select: SelectQueryBuilder<Schema, 'deliveries', O>,
+  which: 'first' | 'next',
+): SelectQueryBuilder<Schema, 'deliveries', O> {
+  return which === 'first'
+    ? select.where('settled_at', 'is', null).where('next_generation', 'is', null)
+    : select.where('next_generation', 'is not', null);
 }
 
 async function claim(at: Db, trx: Transaction<Schema>, want: Want): Promise<Job[]> {
-  const due = await at.dialect.lockRows(dueQuery(trx, want.now, want.limit), 'skip').execute();
-  const taken: number[] = [];
-  let bytes = 0;
-  for (const row of due) {
-    bytes += row.bytes;
-    if (taken.length > 0 && bytes > want.bytesMax) break;
-    taken.push(row.sequence);
-  }
-  if (taken.length === 0) return [];
+  const due = (which: 'first' | 'next', limit: number) =>
+    at.dialect.lockRows(dueQuery(trx, which, want.now, limit), 'skip').execute();
+  const share = { limit: Math.ceil(want.limit / 4), bytesMax: want.bytesMax / 4 };
+  const next = taken(await due('next', share.limit), share.bytesMax);
+  const rest = { limit: want.limit - next.sequences.length, bytesMax: want.bytesMax - next.bytes };
+  const first =
+    rest.limit > 0 && (rest.bytesMax > 0 || next.sequences.length === 0)
+      ? taken(await due('first', rest.limit), rest.bytesMax, next.sequences.length === 0)
+      : noneTaken;
+  const sequences = [...next.sequences, ...first.sequences];
+  if (sequences.length === 0) return [];
   const token = randomUUID();
+  // Taken once for each generation: a second attempt must see what the first one saw, for rows
+  // of the first may be in the sample store already.
+  const newest = sql<number>`(select coalesce(max(m.id), 0) from metrics as m
+    join sources as s on s.company_id = m.company_id where s.id = deliveries.source_id)`;
   await trx
     .updateTable('deliveries')
     .set({
@@ -122,55 +136,33 @@ async function claim(at: Db, trx: Transaction<Schema>, want: Want): Promise<Job[
       due_at: want.now + want.leaseMs,
       // A delivery that is still `parsing` here has a lease that ran out.
       failures: sql<number>`failures + case when status = 'parsing' then 1 else 0 end`,
-      // Taken once for each generation: a second attempt must see what the first one saw, for
-      // rows of the first may be in the sample store already.
-      metrics_up_to: sql<number>`coalesce(metrics_up_to, (
-        select coalesce(max(m.id), 0) from metrics as m
-        join sources as s on s.company_id = m.company_id
-        where s.id = deliveries.source_id))`,
+      metrics_up_to: sql<number>`case when next_generation is null
+        then coalesce(metrics_up_to, ${newest}) else metrics_up_to end`,
+      next_metrics_up_to: sql<number>`case when next_generation is null
+        then null else coalesce(next_metrics_up_to, ${newest}) end`,
     })
-    .where('sequence', 'in', taken)
+    .where('sequence', 'in', sequences)
     .execute();
-  return jobsOf(at, trx, taken, token);
+  return jobsOf(at, trx, sequences, token);
 }
 
-function settleQuery(db: Kysely<Schema>) {
-  return once<Settling>()((p) =>
-    db
-      .updateTable('deliveries')
-      .set({
-        status: p.status,
-        settled_at: p.now,
-        lease_token: null,
-        parser_version: p.parser,
-        records: p.records,
-        parsed: p.parsed,
-        rejected: p.rejected,
-        samples: p.samples,
-        blank: p.blank,
-        superseded_within: p.supersededWithin,
-        refusal: p.refusal,
-        undeclared_fields: p.undeclared_fields,
-      })
-      .where('artifact_id', '=', p.artifact)
-      .where('lease_token', '=', p.token),
-  );
-}
+const noneTaken = { sequences: [] as number[], bytes: 0 };
 
-function settling(
-  outcome: Outcome,
-  lease: { artifact: DbUuid; token: DbUuid },
-  now: number,
-): Settling {
-  return {
-    ...lease,
-    ...outcome.counts,
-    status: outcome.status,
-    now,
-    parser: outcome.parserVersion,
-    refusal: outcome.refusal === null ? null : JSON.stringify(outcome.refusal),
-    undeclared_fields: JSON.stringify(outcome.undeclaredFields),
-  };
+/** Rows from the first on, as many as the bytes allow; a first one that is larger, if it may be. */
+function taken(
+  due: readonly { sequence: number; bytes: number }[],
+  bytesMax: number,
+  firstAlways = true,
+): typeof noneTaken {
+  const sequences: number[] = [];
+  let bytes = 0;
+  for (const row of due) {
+    const fits = bytes + row.bytes <= bytesMax || (firstAlways && sequences.length === 0);
+    if (!fits) break;
+    bytes += row.bytes;
+    sequences.push(row.sequence);
+  }
+  return { sequences, bytes };
 }
 
 function postponeQuery(db: Kysely<Schema>) {
@@ -203,7 +195,7 @@ function giveBackQuery(db: Kysely<Schema>) {
 async function stateOf(at: Db, trx: Transaction<Schema>, artifactId: string) {
   const select = trx
     .selectFrom('deliveries')
-    .select(['sequence', 'status', 'lease_token', 'crashes'])
+    .select(['sequence', 'status', 'lease_token', 'crashes', 'failures', 'next_generation'])
     .where('artifact_id', '=', at.dialect.uuid.toDb(artifactId));
   const row = await at.dialect.lockRows(select, 'wait').executeTakeFirst();
   if (!row) throw new CatalogRefusal('delivery_not_found', 'There is no such delivery.');

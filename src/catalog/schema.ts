@@ -15,6 +15,8 @@ export interface Schema {
   delivery_keys: DeliveryKeysTable;
   delivery_conflicts: DeliveryConflictsTable;
   audit_log: AuditLogTable;
+  counters: CountersTable;
+  settle_turns: SettleTurnsTable;
   catalog_state: CatalogStateTable;
   catalog_migrations: MigrationsTable;
 }
@@ -52,6 +54,8 @@ interface SourcesTable {
   name: string;
   current_version: number;
   created_at: number;
+  /** Highest sequence of a delivery whose parse again was ever begun; 0 before the first. */
+  reparsed_up_to: Generated<number>;
 }
 
 interface ShapeVersionsTable {
@@ -139,6 +143,15 @@ export interface DeliveriesTable {
   undeclared_fields: string | null;
   /** Of a webhook: the uuid of the signing secret that verified it. */
   secret_id: DbUuid | null;
+
+  /** The generation that is waited for; null: none. What stands stays as it is until then. */
+  next_generation: number | null;
+  next_shape_version: number | null;
+  /** As `metrics_up_to`, of the next generation. */
+  next_metrics_up_to: number | null;
+  /** JSON of a rejection: there is nothing to parse, the next generation is this refusal. */
+  next_refusal: string | null;
+
   /** When its stored bytes were last compared with `sha256`; null: not yet. */
   checked_at: number | null;
   /** What was wrong with them then; null: nothing. */
@@ -170,6 +183,18 @@ interface AuditLogTable {
   action: string;
   /** JSON object. */
   about: string;
+}
+
+interface CountersTable {
+  name: 'generation';
+  value: number;
+}
+
+interface SettleTurnsTable {
+  /** 0: all sources. */
+  source_id: number;
+  token: DbUuid;
+  until_at: number;
 }
 
 /** One row. */

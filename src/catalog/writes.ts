@@ -1,5 +1,5 @@
 import type { AuditWrites } from './audit.ts';
-import type { Claim, KnownDelivery, Probe, Queue, Verdict } from './catalog.ts';
+import type { Claim, KnownDelivery, Probe, Queue, Reparses, Verdict } from './catalog.ts';
 import type { DirectoryWrites } from './directory.ts';
 import type { Failure } from './failures.ts';
 import type { UpkeepWrites } from './upkeep.ts';
@@ -14,6 +14,7 @@ export interface Writes {
   readonly directory: DirectoryWrites;
   readonly ledger: LedgerWrites;
   readonly queue: Queue;
+  readonly reparses: Reparses;
   readonly audit: AuditWrites;
   readonly upkeep: UpkeepWrites;
 }
@@ -75,6 +76,7 @@ const names: { [A in Area]: Record<Method<A>, true> } = {
     crashed: true,
     backlog: true,
   },
+  reparses: { begin: true, takeTurn: true, extendTurn: true, endTurn: true },
   audit: { note: true },
   upkeep: { raiseSequence: true, nextToCheck: true, noteChecks: true },
 };

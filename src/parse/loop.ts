@@ -1,16 +1,19 @@
-import type { Job, Outcome, Queue } from '../catalog/catalog.ts';
+import type { Job, Outcome, Queue, Reparses } from '../catalog/catalog.ts';
 import { limits } from '../domain/limits.ts';
-import type { EncodedRows } from '../samples/samples.ts';
+import type { EncodedRows, SampleStore } from '../samples/samples.ts';
 import { assert } from '../std/assert.ts';
 import type { Clock } from '../std/clock.ts';
 import { crashPoint } from '../std/crash-point.ts';
 import { Gather } from './gather.ts';
 import { type ParseOutcome, parserVersion } from './messages.ts';
 import type { ParsePool } from './pool.ts';
+import { Settler } from './settler.ts';
 import { inputOf, tasksOf } from './tasks.ts';
 
 export interface LoopParts {
   readonly queue: Queue;
+  readonly reparses: Pick<Reparses, 'takeTurn' | 'extendTurn' | 'endTurn'>;
+  readonly samples: Pick<SampleStore, 'settle'>;
   readonly pool: ParsePool;
   readonly rows: {
     /** Resolves when there is room for more rows. */
@@ -35,14 +38,17 @@ const pollMs = 1_000;
  * when its thread died.
  *
  * Ordering: rows are durable and readable before the catalog says `parsed`. A crash in between
- * parses the delivery again; its rows carry the same versions, so nothing doubles.
+ * parses the delivery again; its rows carry the same versions, so nothing doubles. Rows of a
+ * generation above 0 are kept apart until all are durable, and are then settled (`settler.ts`); so
+ * are those of a first parse that comes after a later delivery was parsed again.
  *
  * Failure: whatever a store does puts the delivery back with a growing wait, without end. Only a
  * thread that dies over one delivery alone counts against it.
  */
 export class ParseLoop {
   readonly #parts: LoopParts;
-  readonly #finals: Gather<Outcome>;
+  readonly #finals: Gather<Outcome, Final>;
+  readonly #settler: Settler;
   /** By job, not by token: deliveries that were claimed together share one. */
   readonly #inFlight = new Set<Job>();
   #bytesInFlight = 0;
@@ -56,8 +62,15 @@ export class ParseLoop {
 
   constructor(parts: LoopParts) {
     this.#parts = parts;
-    this.#finals = new Gather(async (outcomes) => {
-      await parts.queue.complete(outcomes, parts.clock());
+    this.#settler = new Settler(parts);
+    this.#finals = new Gather<Outcome, Final>(async (outcomes) => {
+      const { unsettled, outdated } = await parts.queue.complete(outcomes, parts.clock());
+      const late = new Map(outdated.map((one) => [one.artifactId, one.generation]));
+      const waiting = new Set(unsettled);
+      return outcomes.map(({ artifactId }) => ({
+        unsettled: waiting.has(artifactId),
+        outdatedBy: late.get(artifactId) ?? null,
+      }));
     });
   }
 
@@ -100,7 +113,9 @@ export class ParseLoop {
           this.#wanted = true;
         }
         for (const job of jobs) this.#enter(job);
-        for (const task of tasksOf(jobs)) void this.#work(task);
+        for (const job of jobs) if (job.refusal !== null) void this.#settle(job, refused(job));
+        const toParse = jobs.filter((job) => job.refusal === null);
+        for (const task of tasksOf(toParse)) void this.#work(task);
       }
     } catch (err) {
       log.error({ err }, 'no delivery could be claimed');
@@ -153,16 +168,17 @@ export class ParseLoop {
       if (outcome.kind === 'unreadable') throw new Error(outcome.reason);
       const { sampleRows, rejectionRows } = outcome;
       const rowCount = outcome.sampleRowCount + outcome.rejectionRowCount;
+      const again = job.generation > 0;
       if (rowCount > 0) {
-        await this.#parts.rows.add(
-          { samples: [sampleRows], rejections: [rejectionRows] },
-          rowCount,
-        );
+        const rows = again ? { samples: [], reparsed: [sampleRows] } : { samples: [sampleRows] };
+        await this.#parts.rows.add({ ...rows, rejections: [rejectionRows] }, rowCount);
       }
-      crashPoint('inserted');
-      await this.#finals.add({
+      crashPoint(again ? 'generation_inserted' : 'inserted');
+      await this.#complete(job, {
         artifactId: job.artifactId,
         token: job.token,
+        generation: job.generation,
+        turn: null,
         status: outcome.status,
         counts: outcome.counts,
         refusal: outcome.refusal,
@@ -173,6 +189,18 @@ export class ParseLoop {
       this.#leave(job);
     } catch (err) {
       await this.#putBack(job, err);
+    }
+  }
+
+  async #complete(job: Job, outcome: Outcome): Promise<void> {
+    const { sourceId, sequence } = job.delivery;
+    const toSettle = { sourceId, sequence, generation: job.generation, outcome };
+    if (job.generation > 0) return this.#settler.settle(toSettle);
+    const { unsettled, outdatedBy } = await this.#finals.add(outcome);
+    if (unsettled) return this.#settler.settle(toSettle);
+    // This process was so slow that the delivery was parsed again meanwhile.
+    if (outdatedBy !== null) {
+      return this.#settler.settle({ ...toSettle, generation: outdatedBy, outcome: null });
     }
   }
 
@@ -214,10 +242,33 @@ export class ParseLoop {
     const until = this.#parts.clock() + limits.parseLeaseMs;
     try {
       await this.#parts.queue.extend([...this.#inFlight], until);
+      await this.#settler.extendTurns(until);
     } catch (err) {
       this.#parts.log.warn({ err }, 'leases could not be extended');
     }
   }
+}
+
+/** What the catalog said to the outcome of a first parse. */
+interface Final {
+  readonly unsettled: boolean;
+  readonly outdatedBy: number | null;
+}
+
+/** There is nothing to parse: the generation is a refusal. */
+function refused({ refusal }: Job): ParseOutcome {
+  return {
+    kind: 'done',
+    status: 'rejected',
+    counts: { records: 0, parsed: 0, rejected: 0, samples: 0, blank: 0, supersededWithin: 0 },
+    refusal,
+    valuesSeen: 0,
+    undeclaredFields: [],
+    sampleRows: new Uint8Array(0),
+    sampleRowCount: 0,
+    rejectionRows: new Uint8Array(0),
+    rejectionRowCount: 0,
+  };
 }
 
 /** Half a second, doubling, at most a minute. */

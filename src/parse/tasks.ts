@@ -39,7 +39,7 @@ export function inputOf(job: Job): ParseInput {
     sourceId: delivery.sourceId,
     sandbox: delivery.sandbox,
     sequence: delivery.sequence,
-    generation: delivery.generation,
+    generation: job.generation,
     place: delivery.place,
     sha256: delivery.sha256,
     delivery: delivery.delivery,

@@ -94,7 +94,7 @@ export class InsertBatcher {
    */
   add(rows: EncodedRows, rowCount: number): Promise<void> {
     if (this.#closed) return Promise.reject(new Error('the batcher is closed'));
-    const bytes = bytesOf(rows.samples) + bytesOf(rows.rejections);
+    const bytes = bytesOf([...rows.samples, ...(rows.reparsed ?? []), ...rows.rejections]);
     if (bytes === 0) return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.#waiting.push({ rows, rowCount, bytes, since: this.#timers.now(), resolve, reject });
@@ -151,6 +151,7 @@ export class InsertBatcher {
     try {
       await this.#store.insert({
         samples: entries.flatMap((entry) => entry.rows.samples),
+        reparsed: entries.flatMap((entry) => entry.rows.reparsed ?? []),
         rejections: entries.flatMap((entry) => entry.rows.rejections),
       });
       for (const entry of entries) entry.resolve();

@@ -9,10 +9,12 @@ import type {
   EncodedRows,
   RejectionsQuery,
   SampleStore,
+  Settlement,
   WindowAnswer,
   WindowQuery,
 } from './samples.ts';
 import { prepareDatabase, prepareTables } from './schema.ts';
+import { settleStatement } from './settle.ts';
 import { joinRows, windowStatement } from './window.ts';
 
 /** The samples in ClickHouse: a server, or the embedded engine, which answers the same way. */
@@ -39,9 +41,32 @@ class ClickHouseSamples implements SampleStore {
     await prepareTables(this.#client);
   }
 
-  async insert({ samples, rejections }: EncodedRows): Promise<void> {
+  async insert({ samples, reparsed = [], rejections }: EncodedRows): Promise<void> {
     await this.#insertInto('sample_inbox', sampleColumns, samples);
+    await this.#insertInto('sample_versions', sampleColumns, reparsed);
     await this.#insertInto('rejections', rejectionColumns, rejections);
+  }
+
+  async settle(settlement: Settlement): Promise<void> {
+    const { sourceId, deliveries } = settlement;
+    const standing = deliveries.filter(({ generation }) => generation > 0);
+    if (standing.length > 0) {
+      await reach(() =>
+        this.#client.insert({
+          table: 'delivery_generations',
+          columns: ['source_id', 'sequence', 'generation'],
+          values: standing.map(({ sequence, generation }) => [sourceId, sequence, generation]),
+          format: 'JSONCompactEachRow',
+          clickhouse_settings: { async_insert: 0, wait_end_of_query: 1 },
+        }),
+      );
+    }
+    await reach(() =>
+      this.#client.command({
+        ...settleStatement(settlement),
+        clickhouse_settings: { wait_end_of_query: 1 },
+      }),
+    );
   }
 
   async window(query: WindowQuery): Promise<WindowAnswer> {

@@ -19,6 +19,9 @@ export interface Migration {
  * The views are filled one after the other, not in one transaction; an insert that failed in
  * between is repeated, and rows that are there already collapse.
  *
+ * `delivery_generations` says which generation of a delivery stands, where that is not the first.
+ * It is written by the turn that settles it (`settle.ts`), and never goes back.
+ *
  * `version` decides supersession (DECISIONS 3): the accepted sequence, then the generation, then
  * the record, in one number. It is a default, so that a row which returns because its successor
  * is gone can be given a later version than its own. Rows equal in key and version are the same
@@ -90,6 +93,19 @@ export const migrations: readonly Migration[] = [
        )
        ENGINE = ReplacingMergeTree
        ORDER BY (artifact_id, generation, record, ordinal)
+       SETTINGS ${durable}`,
+    ],
+  },
+  {
+    version: 2,
+    statements: [
+      `CREATE TABLE IF NOT EXISTS delivery_generations (
+         source_id UUID,
+         sequence UInt64,
+         generation UInt32
+       )
+       ENGINE = ReplacingMergeTree(generation)
+       ORDER BY (source_id, sequence)
        SETTINGS ${durable}`,
     ],
   },

@@ -22,6 +22,14 @@ export interface SampleStore {
   insert(rows: EncodedRows): Promise<void>;
 
   /**
+   * Makes generations of deliveries the ones that stand, and the samples that these ever gave
+   * what they are then: the valid row of the greatest (sequence, record) is readable, or nothing.
+   * All change at once, when this resolves at the latest. May be repeated in a later turn; turns
+   * of one source must not overlap.
+   */
+  settle(settlement: Settlement): Promise<void>;
+
+  /**
    * The newest samples of a window, superseded ones left out, as bytes: the text of a JSON array
    * of Sample objects (specification, "Sample"), at most `limit` of them.
    * Order: period_start descending, metric, labels (canonical JSON as UTF-8 bytes), sandbox.
@@ -37,7 +45,19 @@ export interface SampleStore {
 
 export interface EncodedRows {
   readonly samples: readonly Uint8Array[];
+  /** Samples of generations above 0: kept, but not readable before they are settled. */
+  readonly reparsed?: readonly Uint8Array[];
   readonly rejections: readonly Uint8Array[];
+}
+
+export interface Settlement {
+  readonly sourceId: string;
+  /** Above that of every turn before. */
+  readonly number: number;
+  /** Highest sequence of the source's deliveries whose parse again was ever begun. */
+  readonly reparsedUpTo: number;
+  /** Their rows are durable. Generation 0: a first parse that came late. */
+  readonly deliveries: readonly { readonly sequence: number; readonly generation: number }[];
 }
 
 export interface WindowQuery {

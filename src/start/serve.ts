@@ -78,7 +78,9 @@ async function open(
   const pool = startParsePool({ artifactsUrl: settings.artifactsUrl });
   const door = startDoorPool();
   onStop(() => Promise.all([pool.close(), door.close()]));
-  const loop = new ParseLoop({ queue: catalog.queue, pool, rows: batcher, clock, log });
+  const { queue, reparses } = catalog;
+  const derived = { samples: samples.store, rows: batcher };
+  const loop = new ParseLoop({ queue, reparses, ...derived, pool, clock, log });
 
   await untilThere('the artifact store', () => artifacts.prepare(), log);
   await untilThere('ClickHouse', () => samples.store.prepare(), log);

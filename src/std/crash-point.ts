@@ -23,7 +23,15 @@ export const crashPoints = [
   'completed',
 ] as const;
 
-export type CrashPoint = (typeof crashPoints)[number];
+/** Those on the way of a delivery that is parsed again. */
+export const reparseCrashPoints = [
+  /** The rows of the next generation are durable, none is readable. */
+  'generation_inserted',
+  /** The samples are those of the next generation, the catalog still waits for it. */
+  'settled',
+] as const;
+
+export type CrashPoint = (typeof crashPoints)[number] | (typeof reparseCrashPoints)[number];
 
 let armed: CrashPoint | null = null;
 let passagesLeft = 0;
@@ -43,7 +51,7 @@ export function armCrashPoint(text: string): void {
 /** @returns null when the text names no crash point */
 export function readCrashPoint(text: string): { point: CrashPoint; passage: number } | null {
   const [, name, passage = '1'] = /^([a-z_]+)(?::([1-9][0-9]{0,5}))?$/.exec(text) ?? [];
-  const point = crashPoints.find((one) => one === name);
+  const point = [...crashPoints, ...reparseCrashPoints].find((one) => one === name);
   return point === undefined ? null : { point, passage: Number(passage) };
 }
 

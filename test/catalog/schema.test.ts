@@ -6,7 +6,7 @@ import { CatalogRefusal } from '../../src/catalog/catalog.ts';
 import { migrate } from '../../src/catalog/migrate.ts';
 import { migrations } from '../../src/catalog/migrations/list.ts';
 import { openCatalog } from '../../src/catalog/open.ts';
-import { dueQuery } from '../../src/catalog/queue.ts';
+import { backlogQuery, dueQuery } from '../../src/catalog/queue.ts';
 import { connectWriter, kyselyOn } from '../../src/catalog/sqlite/connect.ts';
 import { sqliteDialect } from '../../src/catalog/sqlite/dialect.ts';
 import { RecordingChild } from './child.ts';
@@ -149,11 +149,16 @@ describe('SQLite', () => {
       (db.prepare(`explain query plan ${text}`).all(values) as { detail: string }[])
         .map((row) => row.detail)
         .join('; ');
-    const due = dueQuery(kyselyOn(db), 5_000, 9).compile();
-    const byTheIndex = 'SCAN deliveries USING COVERING INDEX deliveries_waiting';
-    expect(plan(due.sql, due.parameters)).toBe(byTheIndex);
-    const backlog = 'select count(*), min(received_at) from deliveries where settled_at is null';
-    expect(plan(backlog, [])).toBe(byTheIndex);
+    for (const [which, index] of [
+      ['first', 'deliveries_waiting'],
+      ['next', 'deliveries_reparsing'],
+    ] as const) {
+      const byTheIndex = `SCAN deliveries USING COVERING INDEX ${index}`;
+      const due = dueQuery(kyselyOn(db), which, 5_000, 9).compile();
+      expect(plan(due.sql, due.parameters)).toBe(byTheIndex);
+      const backlog = backlogQuery(kyselyOn(db), which).compile();
+      expect(plan(backlog.sql, backlog.parameters)).toBe(byTheIndex);
+    }
     db.close();
     await catalog.close();
     await place.remove();

@@ -55,8 +55,10 @@ async function accept(name: string, mediaType: string, bytesMin = 0): Promise<st
 /** Parses until nothing waits. */
 async function parseAll(): Promise<void> {
   const rows = { room: async () => {}, add: async () => {} };
-  const { queue } = place.catalog;
-  const loop = new ParseLoop({ queue, pool, rows, clock: Date.now, log: quiet });
+  const { queue, reparses } = place.catalog;
+  const samples = { settle: async () => {} };
+  const stores = { queue, reparses, samples };
+  const loop = new ParseLoop({ ...stores, pool, rows, clock: Date.now, log: quiet });
   loop.start();
   try {
     await vi.waitFor(async () => expect((await queue.backlog()).deliveries).toBe(0), 50_000);

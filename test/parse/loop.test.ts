@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { Job, Outcome, Queue } from '../../src/catalog/catalog.ts';
 import { ParseLoop } from '../../src/parse/loop.ts';
 import type { ParseOutcome, ParseTask } from '../../src/parse/messages.ts';
+import type { Settlement } from '../../src/samples/samples.ts';
 
 const quiet = { warn: () => {}, error: () => {} };
 
@@ -13,7 +14,7 @@ function job(n: number, bytes = 100): Job {
     token: `token-${n}`,
     failures: 0,
     metrics: [],
-    personalNow: [],
+    ...{ personalNow: [], generation: 0, refusal: null },
     company: { companyId: 'c', name: 'c', timezone: 'UTC' },
     shape: { version: 1, delivery: 'push', format: 'csv', fields: [], savedAt: 0, savedBy: 't' },
     delivery: {
@@ -45,7 +46,10 @@ function setUp(
   insert = async () => {},
 ) {
   const waiting = [...jobs];
-  const seen = { completed: [] as Outcome[], released: [] as string[], crashed: [] as string[] };
+  const seen = {
+    ...{ completed: [] as Outcome[], settled: [] as Settlement[] },
+    ...{ released: [] as string[], crashed: [] as string[] },
+  };
   const order: string[] = [];
   const queue: Queue = {
     claim: async ({ limit }) => waiting.splice(0, limit),
@@ -53,7 +57,8 @@ function setUp(
     complete: async (outcomes) => {
       order.push('complete');
       seen.completed.push(...outcomes);
-      return outcomes.map((one) => one.artifactId);
+      const took = outcomes.map((one) => one.artifactId);
+      return { took, unsettled: [], outdated: [] };
     },
     release: async (leases) => void seen.released.push(...leases.map((one) => one.artifactId)),
     crashed: async (lease) => {
@@ -78,7 +83,20 @@ function setUp(
       order.push('insert');
     },
   };
-  const loop = new ParseLoop({ queue, pool, rows, clock: () => 1_000, log: quiet });
+  const samples = {
+    settle: async (settlement: Settlement) => {
+      order.push('settle');
+      seen.settled.push(settlement);
+    },
+  };
+  let turns = 0;
+  const reparses = {
+    takeTurn: async () => ({ token: `turn-${++turns}`, number: turns, reparsedUpTo: 9 }),
+    extendTurn: async () => {},
+    endTurn: async (token: string) => void order.push(`end ${token}`),
+  };
+  const parts = { queue, reparses, samples, pool, rows, log: quiet };
+  const loop = new ParseLoop({ ...parts, clock: () => 1_000 });
   return { loop, seen, tasks, order };
 }
 
@@ -168,5 +186,5 @@ test('a thread that a stop ends does not count against its delivery', async () =
   const stopped = loop.stop();
   end(new Error('the thread was ended'));
   await stopped;
-  expect(seen).toEqual({ completed: [], released: ['artifact-1'], crashed: [] });
+  expect(seen).toMatchObject({ completed: [], released: ['artifact-1'], crashed: [] });
 });

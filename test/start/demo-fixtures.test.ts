@@ -99,7 +99,7 @@ describe('a demo deployment is made once', () => {
       const jobs = await queue.claim({ limit: 10, bytesMax: 1e9, leaseMs: 10_000, now });
       const outcomes = jobs.map(({ artifactId, token }) => ({
         ...{ artifactId, token, status: 'parsed' as const, counts: none, refusal: null },
-        ...{ undeclaredFields: [], parserVersion: 1 },
+        ...{ undeclaredFields: [], parserVersion: 1, generation: 0, turn: null },
       }));
       if (outcomes.length > 0) await queue.complete(outcomes, now);
       await sleep(10);

@@ -67,6 +67,7 @@ export async function startApiHere(settings: Record<string, string> = {}): Promi
   const samples: SampleStore = {
     prepare: async () => {},
     insert: async () => {},
+    settle: async () => {},
     window: (query) => here.window(query),
     rejections: async () => [],
     ping: async () => {},

@@ -3,6 +3,7 @@ import type { CatalogDialect } from '../dialect.ts';
 import type { Schema } from '../schema.ts';
 import { first } from './0001-first.ts';
 import { keysAndSecrets } from './0002-keys-and-secrets.ts';
+import { reparses } from './0003-reparses.ts';
 import { upkeepState } from './0004-upkeep.ts';
 
 /** One step of the schema. Runs once, in the transaction of all missing steps; never edited. */
@@ -12,4 +13,4 @@ export interface Migration {
 }
 
 /** In order; the first has the number 1. A new one goes to the end. */
-export const migrations: readonly Migration[] = [first, keysAndSecrets, upkeepState];
+export const migrations: readonly Migration[] = [first, keysAndSecrets, reparses, upkeepState];

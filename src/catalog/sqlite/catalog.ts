@@ -28,6 +28,7 @@ export function sqliteCatalog(path: string, writer: Writer): Catalog {
     lookup,
     ledger,
     queue: writes.queue,
+    reparses: writes.reparses,
     deliveries: guarded(deliveriesReads(at)),
     audit: { ...guarded(auditReads(at)), ...writes.audit },
     upkeep: { ...guarded(upkeepReads(at)), ...writes.upkeep },

@@ -3,6 +3,7 @@ import type { CatalogDialect } from '../dialect.ts';
 import { directoryWrites } from '../directory.ts';
 import { migrate } from '../migrate.ts';
 import { queueOn } from '../queue.ts';
+import { reparsesOn } from '../reparses.ts';
 import type { Db } from '../schema.ts';
 import { upkeepWrites } from '../upkeep.ts';
 import { type Call, serveCall, type Writes } from '../writes.ts';
@@ -40,6 +41,7 @@ export async function openWriter(path: string): Promise<Writer> {
     directory: directoryWrites(at),
     ledger: sqliteLedger(connection, at),
     queue: queueOn(at),
+    reparses: reparsesOn(at),
     audit: auditWrites(at),
     upkeep: upkeepWrites(at),
   };

@@ -77,7 +77,7 @@ export function directoryContract(on: Subject): void {
       const source = await on.catalog.directory.createSource(made, 7);
       const { sourceId, name } = made;
       const expected = { sourceId, companyId, name, delivery: 'document', shapeVersion: 1 };
-      expect(source).toEqual({ ...expected, secretTaken: false });
+      expect(source).toEqual({ ...expected, secretTaken: false, withdrawn: null });
       expect(await on.catalog.directory.source(sourceId)).toEqual(expected);
       expect(await on.catalog.lookup.shape(sourceId, 1)).toEqual({
         version: 1,

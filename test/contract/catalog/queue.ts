@@ -5,7 +5,7 @@ import { limits } from '../../../src/domain/limits.ts';
 import { claimFor, oneSample, seedCompany, seedSource, store } from '../../catalog/support.ts';
 import type { Subject } from '../catalog.ts';
 
-const want = (over: object = {}) => ({
+export const want = (over: object = {}) => ({
   limit: 100,
   bytesMax: 1_000_000,
   leaseMs: 60_000,
@@ -13,9 +13,14 @@ const want = (over: object = {}) => ({
   ...over,
 });
 
-const parsed = (job: { artifactId: string; token: string }): Outcome => ({
+export const parsed = (
+  job: { artifactId: string; token: string; generation?: number },
+  turn: string | null = null,
+): Outcome => ({
   artifactId: job.artifactId,
   token: job.token,
+  generation: job.generation ?? 0,
+  turn,
   status: 'parsed',
   counts: oneSample,
   refusal: null,
@@ -33,11 +38,17 @@ async function wait(catalog: Catalog, many: number): Promise<string[]> {
   return ids(claims);
 }
 
-async function drain(catalog: Catalog): Promise<void> {
+/** Completes whatever waits, for its first generation or a next one. */
+export async function drain(catalog: Catalog): Promise<void> {
   for (;;) {
     const jobs = await catalog.queue.claim(want({ now: Number.MAX_SAFE_INTEGER - 60_000 }));
     if (jobs.length === 0) return;
-    await catalog.queue.complete(jobs.map(parsed), 1);
+    for (const job of jobs) {
+      const { sourceId } = job.delivery;
+      const turn = await catalog.reparses.takeTurn({ sourceId, leaseMs: 1, now: 1 });
+      await catalog.queue.complete([parsed(job, turn!.token)], 1);
+      await catalog.reparses.endTurn(turn!.token);
+    }
   }
 }
 
@@ -154,14 +165,14 @@ function completing(on: Subject): void {
       supersededWithin: 1,
     };
     const refusal = { record: null, line: null, field: null, code: 'encoding', message: 'Bad.' };
-    const took = await on.catalog.queue.complete(
+    const { took } = await on.catalog.queue.complete(
       [
         { ...parsed(jobs[0]!), counts, undeclaredFields: ['né', 'b'] },
         { ...parsed(jobs[1]!), status: 'rejected', refusal },
       ],
       1,
     );
-    expect(took.sort()).toEqual(ids(jobs).sort());
+    expect([...took].sort()).toEqual(ids(jobs).sort());
     const { byArtifact } = on.catalog.deliveries;
     const good = { status: 'parsed', counts, refusal: null, undeclaredFields: ['né', 'b'] };
     expect(await byArtifact(jobs[0]!.artifactId)).toMatchObject(good);
@@ -179,16 +190,30 @@ function completing(on: Subject): void {
     const late = first.map((job) => ({ ...parsed(job), status: 'rejected' as const }));
     // The other one's lease ran out too, but nobody took it.
     const untaken = ids(first).filter((artifact) => artifact !== taken);
-    expect(await on.catalog.queue.complete(late, 1)).toEqual(untaken);
+    expect((await on.catalog.queue.complete(late, 1)).took).toEqual(untaken);
     expect(await on.catalog.deliveries.byArtifact(taken)).toMatchObject({ status: 'parsing' });
-    expect(await on.catalog.queue.complete(second.map(parsed), 1)).toEqual([taken]);
-    expect(await on.catalog.queue.complete(second.map(parsed), 1)).toEqual([]);
+    expect(
+      (
+        await on.catalog.queue.complete(
+          second.map((job) => parsed(job)),
+          1,
+        )
+      ).took,
+    ).toEqual([taken]);
+    expect(
+      (
+        await on.catalog.queue.complete(
+          second.map((job) => parsed(job)),
+          1,
+        )
+      ).took,
+    ).toEqual([]);
     expect(await on.catalog.deliveries.byArtifact(taken)).toMatchObject({ status: 'parsed' });
   });
 
   it('leaves out what is not there', async () => {
     const nobody = { artifactId: randomUUID(), token: randomUUID() };
-    expect(await on.catalog.queue.complete([parsed(nobody)], 1)).toEqual([]);
+    expect((await on.catalog.queue.complete([parsed(nobody)], 1)).took).toEqual([]);
   });
 }
 
@@ -206,7 +231,7 @@ function failing(on: Subject): void {
     expect(soon).toMatchObject([{ artifactId: artifacts[1], failures: 1 }]);
     const late = await on.catalog.queue.claim(want({ now: 30_000, limit: 1 }));
     expect(late).toMatchObject([{ artifactId: artifacts[0], failures: 1 }]);
-    expect(await on.catalog.queue.complete([parsed(jobs[0]!)], 1)).toEqual([]);
+    expect((await on.catalog.queue.complete([parsed(jobs[0]!)], 1)).took).toEqual([]);
   });
 
   it('never counts releases against the delivery', async () => {
