@@ -109,11 +109,12 @@ export class Body {
   read(sink: Sink): Promise<BodyEnd> {
     assert(this.#sink === null, 'a body is read once');
     if (this.#state === 'failed') return Promise.reject(this.#failure);
+    // Behind what is kept, before there is a sink to hand it to.
+    this.#placeGathered();
     this.#state = 'reading';
     this.#sink = sink;
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
-      this.#placeGathered();
       for (const block of this.#kept.splice(0)) this.#hand(block);
       this.#advance();
     });
