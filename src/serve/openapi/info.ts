@@ -4,8 +4,8 @@ import { limits } from '../../domain/limits.ts';
 /** Of the document and of the additions within v1; the address says v1. */
 export const apiVersion = '1.3.0';
 
-const intro = `weir takes in the numbers that a company pushes from its own systems. Every delivery is
-stored as received before anything parses it; a receipt says that its bytes are durable.`;
+const intro = `weir takes in the numbers that a company pushes from its own systems.
+Every delivery is stored as received before anything parses it; a receipt says that its bytes are durable.`;
 
 const keys = `## Access keys
 
