@@ -337,8 +337,8 @@ export interface Reparses {
     readonly leaseMs: number;
     readonly now: number;
   }): Promise<SettleTurn | null>;
-  /** Puts a turn's end further out; a turn that somebody else has taken over stays lost. */
-  extendTurn(token: string, until: number): Promise<void>;
+  /** Puts a turn's end further out. False: somebody else has taken it over, it is lost. */
+  extendTurn(token: string, until: number): Promise<boolean>;
   endTurn(token: string): Promise<void>;
 }
 
@@ -365,8 +365,35 @@ export interface Deliveries {
   idempotencyKeys(artifactId: string): Promise<string[]>;
   /** How often a known key came with other bytes. */
   conflicts(artifactId: string): Promise<number>;
+  /** In accepted order, with what their parses rest on; `after` is a sequence, exclusive. */
+  bases(page: { limit: number; after: number }): Promise<DeliveryBasis[]>;
+  /** How many there are, and how many bytes. */
+  extent(): Promise<{ deliveries: number; bytes: number }>;
+  /** Sequences of those that wait for a generation or are being parsed, ascending. */
+  waiting(): Promise<number[]>;
   /** Whether an object is referenced by any delivery. */
   referenced(objects: readonly string[]): Promise<Set<string>>;
+}
+
+/** A delivery and all that decides what its bytes give. */
+export interface DeliveryBasis {
+  readonly delivery: Delivery;
+  readonly company: Company;
+  /** Names of the fields that the source's current version marks personal. */
+  readonly personalNow: readonly string[];
+  /** Of the generation that stands; null: there is none yet. */
+  readonly standing: ParseBasis | null;
+  /** The version of the parser that made it; null: there was nothing to parse, or none stands. */
+  readonly parserVersion: number | null;
+  /** Of the generation that is being parsed; null: none is, or there is nothing to parse. */
+  readonly underWay: ParseBasis | null;
+}
+
+export interface ParseBasis {
+  readonly generation: number;
+  readonly shape: ShapeVersion;
+  /** Those in effect when it was first claimed. */
+  readonly metrics: readonly Metric[];
 }
 
 /** Who did what to which thing: the operator's commands, and later the app's users. */

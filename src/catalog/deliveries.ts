@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { basesIn } from './bases.ts';
 import type { Deliveries } from './catalog.ts';
 import { deliveryOf, selectDeliveries } from './rows.ts';
 import type { Db } from './schema.ts';
@@ -75,6 +76,26 @@ export function deliveriesReads(at: Db): Deliveries {
         .where('sequence', 'in', ofArtifact(artifactId))
         .executeTakeFirstOrThrow();
       return count;
+    },
+    bases: (page) => basesIn(at, page),
+    async extent() {
+      return await db
+        .selectFrom('deliveries')
+        .select([
+          sql<number>`count(*)`.as('deliveries'),
+          sql<number>`coalesce(sum(bytes), 0)`.as('bytes'),
+        ])
+        .executeTakeFirstOrThrow();
+    },
+    async waiting() {
+      const waiting = db.selectFrom('deliveries').select('sequence');
+      // Each of the two has a partial index of its own.
+      const first = await waiting
+        .where('settled_at', 'is', null)
+        .where('next_generation', 'is', null)
+        .execute();
+      const next = await waiting.where('next_generation', 'is not', null).execute();
+      return [...first, ...next].map((row) => row.sequence).sort((a, b) => a - b);
     },
     async referenced(objects) {
       const found = new Set<string>();

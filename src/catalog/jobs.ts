@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { personalNames } from '../domain/personal.ts';
 import { assert } from '../std/assert.ts';
 import type { Job } from './catalog.ts';
@@ -28,10 +28,7 @@ export async function jobsOf(
     .where('d.sequence', 'in', sequences)
     .orderBy('d.sequence')
     .execute();
-  const shapes = memo((source: number, version: number) => shapeIn(trx, source, version));
-  const companies = memo((id: number) => companyIn(at, trx, id));
-  const metrics = memo((company: number, upTo: number) => metricsIn(trx, company, upTo));
-  const personal = memo((source: number) => personalIn(trx, source));
+  const { shapes, companies, metrics, personal } = basisReads(at, trx);
   const jobs: Job[] = [];
   for (const row of rows) {
     const again = row.next_generation !== null;
@@ -55,15 +52,25 @@ export async function jobsOf(
   return jobs;
 }
 
-async function shapeIn(trx: Transaction<Schema>, source: number, version: number) {
-  const select = selectShapes(trx)
+/** Reads what parses rest on; what several share is read once. */
+export function basisReads(at: Db, db: Kysely<Schema>) {
+  return {
+    shapes: memo((source: number, version: number) => shapeIn(db, source, version)),
+    companies: memo((id: number) => companyIn(at, db, id)),
+    metrics: memo((company: number, upTo: number) => metricsIn(db, company, upTo)),
+    personal: memo((source: number) => personalIn(db, source)),
+  };
+}
+
+async function shapeIn(db: Kysely<Schema>, source: number, version: number) {
+  const select = selectShapes(db)
     .where('v.source_id', '=', source)
     .where('v.version', '=', version);
   return shapeOf(await select.executeTakeFirstOrThrow());
 }
 
-async function personalIn(trx: Transaction<Schema>, source: number) {
-  const select = selectShapes(trx)
+async function personalIn(db: Kysely<Schema>, source: number) {
+  const select = selectShapes(db)
     .innerJoin('sources as s', (on) =>
       on.onRef('s.id', '=', 'v.source_id').onRef('s.current_version', '=', 'v.version'),
     )
@@ -71,12 +78,12 @@ async function personalIn(trx: Transaction<Schema>, source: number) {
   return personalNames(shapeOf(await select.executeTakeFirstOrThrow()).fields);
 }
 
-async function companyIn(at: Db, trx: Transaction<Schema>, id: number) {
-  return companyOf(at, await selectCompanies(trx).where('c.id', '=', id).executeTakeFirstOrThrow());
+async function companyIn(at: Db, db: Kysely<Schema>, id: number) {
+  return companyOf(at, await selectCompanies(db).where('c.id', '=', id).executeTakeFirstOrThrow());
 }
 
-async function metricsIn(trx: Transaction<Schema>, company: number, upTo: number) {
-  const select = selectMetrics(trx)
+async function metricsIn(db: Kysely<Schema>, company: number, upTo: number) {
+  const select = selectMetrics(db)
     .where('m.company_id', '=', company)
     .where('m.id', '<=', upTo)
     .orderBy('m.id');

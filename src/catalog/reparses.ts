@@ -15,11 +15,12 @@ export function reparsesOn(at: Db): Reparses {
     begin: (want, now) => transact((trx) => begin(at, trx, want, now)),
     takeTurn: (want) => transact((trx) => takeTurn(at, trx, want)),
     async extendTurn(token, until) {
-      await db
+      const { numUpdatedRows } = await db
         .updateTable('settle_turns')
         .set({ until_at: until })
         .where('token', '=', dialect.uuid.toDb(token))
-        .execute();
+        .executeTakeFirstOrThrow();
+      return numUpdatedRows > 0n;
     },
     async endTurn(token) {
       await db.deleteFrom('settle_turns').where('token', '=', dialect.uuid.toDb(token)).execute();

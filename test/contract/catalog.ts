@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { auditContract } from './catalog/audit.ts';
+import { basesContract } from './catalog/bases.ts';
 import { deliveriesContract } from './catalog/deliveries.ts';
 import { directoryContract } from './catalog/directory.ts';
 import { keysContract } from './catalog/keys.ts';
@@ -37,6 +38,7 @@ export function catalogContract(name: string, place: () => Promise<CatalogPlace>
     ledger: ledgerContract,
     queue: queueContract,
     deliveries: deliveriesContract,
+    bases: basesContract,
     audit: auditContract,
     upkeep: upkeepContract,
   };

@@ -92,7 +92,7 @@ function setUp(
   let turns = 0;
   const reparses = {
     takeTurn: async () => ({ token: `turn-${++turns}`, number: turns, reparsedUpTo: 9 }),
-    extendTurn: async () => {},
+    extendTurn: async () => true,
     endTurn: async (token: string) => void order.push(`end ${token}`),
   };
   const parts = { queue, reparses, samples, pool, rows, log: quiet };
