@@ -5,7 +5,8 @@ import { limits } from '../../domain/limits.ts';
 export const apiVersion = '1.3.0';
 
 const intro = `weir takes in the numbers that a company pushes from its own systems.
-Every delivery is stored as received before anything parses it; a receipt says that its bytes are durable.`;
+Every delivery is stored as received before anything parses it;
+a receipt says that its bytes are durable.`;
 
 const keys = `## Access keys
 
