@@ -1,12 +1,13 @@
-import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Rejection } from '../domain/nouns.ts';
 import { rejectionColumns } from '../domain/rejection-row.ts';
 import { sampleColumns } from '../domain/sample-row.ts';
 import type { ClickHouseAddress } from './address.ts';
 import { connect, reach } from './client.ts';
+import { insertRows } from './insert-rows.ts';
 import type {
   EncodedRows,
+  GenerationQuery,
   RejectionsQuery,
   SampleStore,
   Settlement,
@@ -42,9 +43,9 @@ class ClickHouseSamples implements SampleStore {
   }
 
   async insert({ samples, reparsed = [], rejections }: EncodedRows): Promise<void> {
-    await this.#insertInto('sample_inbox', sampleColumns, samples);
-    await this.#insertInto('sample_versions', sampleColumns, reparsed);
-    await this.#insertInto('rejections', rejectionColumns, rejections);
+    await insertRows(this.#client, 'sample_inbox', sampleColumns, samples);
+    await insertRows(this.#client, 'version_inbox', sampleColumns, reparsed);
+    await insertRows(this.#client, 'rejection_inbox', rejectionColumns, rejections);
   }
 
   async settle(settlement: Settlement): Promise<void> {
@@ -81,6 +82,24 @@ class ClickHouseSamples implements SampleStore {
     return joinRows(chunks, query.limit);
   }
 
+  async *generation(query: GenerationQuery): AsyncIterable<Buffer> {
+    const { sourceId, sequence, generation } = query;
+    const answer = await reach(() =>
+      this.#client.exec({
+        query: `
+          SELECT record, newest_first, metric, labels_json, value
+          FROM sample_versions FINAL
+          WHERE source_id = {source:UUID} AND sequence = {sequence:UInt64}
+            AND generation = {generation:UInt32}
+          SETTINGS max_execution_time = 140
+          FORMAT TSVRaw`,
+        query_params: { source: sourceId, sequence, generation },
+        clickhouse_settings: { wait_end_of_query: 1 },
+      }),
+    );
+    yield* answer.stream as AsyncIterable<Buffer>;
+  }
+
   async rejections(query: RejectionsQuery): Promise<Rejection[]> {
     const { artifactId, generation, limit, offset = 0 } = query;
     return await reach(async () => {
@@ -108,24 +127,5 @@ class ClickHouseSamples implements SampleStore {
 
   async close(): Promise<void> {
     await this.#client.close();
-  }
-
-  async #insertInto(
-    table: string,
-    columns: readonly [string, ...string[]],
-    rows: readonly Uint8Array[],
-  ): Promise<void> {
-    const blocks = rows.filter((block) => block.length > 0);
-    if (blocks.length === 0) return;
-    await reach(() =>
-      this.#client.insert({
-        table,
-        columns: [...columns],
-        values: Readable.from(blocks, { objectMode: false }),
-        format: 'TabSeparated',
-        // A server may be set up to answer before the rows are in; they must be durable then.
-        clickhouse_settings: { async_insert: 0, wait_end_of_query: 1 },
-      }),
-    );
   }
 }

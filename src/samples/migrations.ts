@@ -14,8 +14,8 @@ export interface Migration {
  * - What an insert fills is said in the database and not in each program: a rebuild makes fresh
  *   tables, adds a view for each, and every process's inserts go to both sets from that moment.
  *   Views name their targets, so after EXCHANGE TABLES they fill whatever bears the name then.
- * - A re-parse can put its rows into `sample_versions` alone, and into `samples` when its
- *   generation is complete.
+ * - `version_inbox` fills `sample_versions` alone: the rows of a re-parse come into `samples` when
+ *   its generation is complete. `rejection_inbox` fills `rejections`.
  * The views are filled one after the other, not in one transaction; an insert that failed in
  * between is repeated, and rows that are there already collapse.
  *
@@ -58,11 +58,28 @@ const durable = 'fsync_after_insert = 1, fsync_part_directory = 1';
 
 const identity = 'source_id, newest_first, metric, labels_json, sandbox';
 
-const fill = (view: string, table: string) => `
+const rejectionColumns = `
+    artifact_id UUID,
+    generation UInt32,
+    record UInt32,
+    ordinal UInt32,
+    line Nullable(UInt32),
+    field Nullable(String),
+    code LowCardinality(String),
+    message String`;
+
+/** A view that hands the samples of an inbox on to a table. */
+export const fillSamples = (view: string, table: string, inbox: string) => `
   CREATE MATERIALIZED VIEW IF NOT EXISTS ${view} TO ${table} AS
   SELECT source_id, newest_first, metric, labels_json, sandbox, value, artifact_id, sequence,
     generation, record, is_deleted
-  FROM sample_inbox`;
+  FROM ${inbox}`;
+
+/** A view that hands the rejections of an inbox on to a table. */
+export const fillRejections = (view: string, table: string) => `
+  CREATE MATERIALIZED VIEW IF NOT EXISTS ${view} TO ${table} AS
+  SELECT artifact_id, generation, record, ordinal, line, field, code, message
+  FROM rejection_inbox`;
 
 export const migrations: readonly Migration[] = [
   {
@@ -79,18 +96,9 @@ export const migrations: readonly Migration[] = [
        PRIMARY KEY (source_id, newest_first, metric)
        SETTINGS ${durable}`,
       `CREATE TABLE IF NOT EXISTS sample_inbox (${inboxColumns}) ENGINE = Null`,
-      fill('fill_sample_versions', 'sample_versions'),
-      fill('fill_samples', 'samples'),
-      `CREATE TABLE IF NOT EXISTS rejections (
-         artifact_id UUID,
-         generation UInt32,
-         record UInt32,
-         ordinal UInt32,
-         line Nullable(UInt32),
-         field Nullable(String),
-         code LowCardinality(String),
-         message String
-       )
+      fillSamples('fill_sample_versions', 'sample_versions', 'sample_inbox'),
+      fillSamples('fill_samples', 'samples', 'sample_inbox'),
+      `CREATE TABLE IF NOT EXISTS rejections (${rejectionColumns})
        ENGINE = ReplacingMergeTree
        ORDER BY (artifact_id, generation, record, ordinal)
        SETTINGS ${durable}`,
@@ -107,6 +115,15 @@ export const migrations: readonly Migration[] = [
        ENGINE = ReplacingMergeTree(generation)
        ORDER BY (source_id, sequence)
        SETTINGS ${durable}`,
+    ],
+  },
+  {
+    version: 3,
+    statements: [
+      `CREATE TABLE IF NOT EXISTS version_inbox (${inboxColumns}) ENGINE = Null`,
+      fillSamples('fill_reparsed_versions', 'sample_versions', 'version_inbox'),
+      `CREATE TABLE IF NOT EXISTS rejection_inbox (${rejectionColumns}) ENGINE = Null`,
+      fillRejections('fill_rejections', 'rejections'),
     ],
   },
 ];

@@ -36,6 +36,13 @@ export interface SampleStore {
    */
   window(query: WindowQuery): Promise<WindowAnswer>;
 
+  /**
+   * The samples that one generation of a delivery gave, those superseded by others too, as lines
+   * of tab-separated text without escapes: record, days since 1970 negated, metric, labels,
+   * value. The chunks may end within a line.
+   */
+  generation(query: GenerationQuery): AsyncIterable<Buffer>;
+
   /** Rejections of one delivery's generation, by record, then in the order they were found. */
   rejections(query: RejectionsQuery): Promise<Rejection[]>;
 
@@ -76,6 +83,12 @@ export interface WindowAnswer {
   readonly count: number;
   /** The window holds more than `limit`. */
   readonly truncated: boolean;
+}
+
+export interface GenerationQuery {
+  readonly sourceId: string;
+  readonly sequence: number;
+  readonly generation: number;
 }
 
 export interface RejectionsQuery {

@@ -42,8 +42,16 @@ const tables = async () => {
 };
 
 const allTables = [
-  ...['fill_sample_versions', 'fill_samples', 'rejections', 'sample_inbox'],
-  ...['sample_versions', 'samples', 'schema_versions'],
+  ...['delivery_generations', 'fill_rejections', 'fill_reparsed_versions', 'fill_sample_versions'],
+  ...[
+    'fill_samples',
+    'rejection_inbox',
+    'rejections',
+    'sample_inbox',
+    'sample_versions',
+    'samples',
+  ],
+  ...['schema_versions', 'version_inbox'],
 ];
 
 describe('preparing', () => {
