@@ -252,8 +252,14 @@ export interface Queue {
    * samples were settled (`Reparses`).
    */
   complete(outcomes: readonly Outcome[], now: number): Promise<Completed>;
-  /** An infrastructure failure: back to `queued`, not before `notBefore`. Never counts. */
-  release(leases: readonly Lease[], notBefore: number): Promise<void>;
+  /**
+   * An infrastructure failure: back to `queued`, not before `notBefore`. Never counts. Leases that
+   * were lost meanwhile are left as they are; the answer is that of `Completed`.
+   */
+  release(
+    leases: readonly (Lease & { readonly generation: number })[],
+    notBefore: number,
+  ): Promise<Completed['outdated']>;
   /**
    * The parser crashed or overran its deadline on this delivery: counted. Back to `queued`, or,
    * the third time, `rejected` with `parser_crashed`: where rows of it may be there, by a next

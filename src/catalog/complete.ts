@@ -35,8 +35,8 @@ export function completeOn(at: Db) {
     const row = await rowOf(at, trx, values.artifact);
     if (!row) return 'lost';
     if (row.lease_token === null || at.dialect.uuid.fromDb(row.lease_token) !== outcome.token) {
-      const late = outcome.generation === 0 && row.generation > 0;
-      return late ? { outdatedBy: row.generation } : 'lost';
+      const later = await outdatedBy(at, trx, outcome);
+      return later === null ? 'lost' : { outdatedBy: later };
     }
     if (outcome.generation !== (row.next_generation ?? row.generation)) {
       // Withdrawn while it was parsed: what is waited for now comes next.
@@ -64,6 +64,17 @@ export function completeOn(at: Db) {
     }
     return { took, unsettled, outdated };
   };
+}
+
+/** The generation that stands already, for a lost lease on a first parse; null otherwise. */
+export async function outdatedBy(
+  at: Db,
+  trx: Transaction<Schema>,
+  lost: { readonly artifactId: string; readonly generation: number },
+): Promise<number | null> {
+  if (lost.generation > 0) return null;
+  const row = await rowOf(at, trx, at.dialect.uuid.toDb(lost.artifactId));
+  return row && row.generation > 0 ? row.generation : null;
 }
 
 /**

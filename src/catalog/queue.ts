@@ -3,7 +3,7 @@ import { type Kysely, type SelectQueryBuilder, sql, type Transaction } from 'kys
 import { limits } from '../domain/limits.ts';
 import type { DeliveryStatus, Rejection } from '../domain/nouns.ts';
 import { CatalogRefusal, type Job, type Lease, type Queue } from './catalog.ts';
-import { completeOn } from './complete.ts';
+import { completeOn, outdatedBy } from './complete.ts';
 import type { DbUuid } from './dialect.ts';
 import { jobsOf } from './jobs.ts';
 import { freshNumber, putNext } from './next-generation.ts';
@@ -47,7 +47,13 @@ export function queueOn(at: Db): Queue {
     release: (leases, notBefore) =>
       transact(async (trx) => {
         const set = { due: notBefore, failures: 1, crashes: 0 };
-        for (const one of sorted(leases)) await giveBack.run(trx, { ...lease(one), ...set });
+        const outdated: { artifactId: string; generation: number }[] = [];
+        for (const one of sorted(leases)) {
+          if ((await giveBack.run(trx, { ...lease(one), ...set })).changed === 1) continue;
+          const generation = await outdatedBy(at, trx, one);
+          if (generation !== null) outdated.push({ artifactId: one.artifactId, generation });
+        }
+        return outdated;
       }),
     crashed: (one, now) =>
       transact(async (trx) => {

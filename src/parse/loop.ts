@@ -198,10 +198,13 @@ export class ParseLoop {
     if (job.generation > 0) return this.#settler.settle(toSettle);
     const { unsettled, outdatedBy } = await this.#finals.add(outcome);
     if (unsettled) return this.#settler.settle(toSettle);
-    // This process was so slow that the delivery was parsed again meanwhile.
-    if (outdatedBy !== null) {
-      return this.#settler.settle({ ...toSettle, generation: outdatedBy, outcome: null });
-    }
+    if (outdatedBy !== null) return this.#settleLate(job, outdatedBy);
+  }
+
+  /** This process was so slow that a later generation stands: what it inserted is settled away. */
+  async #settleLate(job: Job, generation: number): Promise<void> {
+    const { sourceId, sequence } = job.delivery;
+    await this.#settler.settle({ sourceId, sequence, generation, outcome: null });
   }
 
   async #putBack(job: Job, err: unknown): Promise<void> {
@@ -210,7 +213,8 @@ export class ParseLoop {
     const notBefore = clock() + waitMs(job.failures);
     this.#notBefore = Math.max(this.#notBefore, clock() + waitMs(0));
     try {
-      await queue.release([job], notBefore);
+      const [late] = await queue.release([job], notBefore);
+      if (late) await this.#settleLate(job, late.generation);
     } catch (releaseError) {
       // Its lease runs out and it is claimed again.
       log.error({ err: releaseError, artifactId: job.artifactId }, 'a lease could not be returned');

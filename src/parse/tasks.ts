@@ -32,7 +32,7 @@ export function tasksOf(jobs: readonly Job[]): Job[][] {
 }
 
 /** What a worker needs to know of a job. */
-export function inputOf(job: Job): ParseInput {
+export function inputOf(job: Omit<Job, 'token' | 'failures' | 'refusal'>): ParseInput {
   const { delivery } = job;
   return {
     artifactId: delivery.artifactId,

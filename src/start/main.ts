@@ -7,6 +7,7 @@ import { engineCommand } from './commands/engine.ts';
 import { keyCommands } from './commands/key.ts';
 import { metricCommands } from './commands/metric.ts';
 import { pushCommand } from './commands/push.ts';
+import { reparseCommand } from './commands/reparse.ts';
 import { secretCommands } from './commands/secret.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -25,6 +26,7 @@ const program = new Command('weir')
   .addCommand(keyCommands())
   .addCommand(secretCommands())
   .addCommand(deliveryCommands())
+  .addCommand(reparseCommand())
   .addCommand(pushCommand())
   .addCommand(sendCommand());
 

@@ -44,6 +44,13 @@ export async function openCommandSamples(settings: Settings, log: Logger): Promi
   return opened;
 }
 
+/** Whether the embedded engine of a service, or of another command, runs on this data directory. */
+export async function engineRuns(settings: Settings): Promise<boolean> {
+  const running = await runningEngine(settings);
+  await running?.close();
+  return running !== null;
+}
+
 async function runningEngine(settings: Settings): Promise<SampleStore | null> {
   let store: SampleStore;
   try {

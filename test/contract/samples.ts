@@ -6,6 +6,7 @@ import { connect } from '../../src/samples/client.ts';
 import type { SampleStore } from '../../src/samples/samples.ts';
 import { dayOf, encode, encodeRejections, read, samplesOnly } from '../samples/support.ts';
 import { compareWithModel } from './samples-model.ts';
+import { settlement } from './samples-settle.ts';
 
 /**
  * What every sample store keeps (src/samples/samples.ts), run by each kind of ClickHouse.
@@ -28,6 +29,7 @@ export function sampleStoreContract(open: () => Promise<ClickHouseAddress>): voi
 
   describe('order and windows', () => windows(() => store));
   describe('supersession', () => supersession(() => store));
+  describe('parsing again', () => settlement(() => store));
   describe('bytes', () => bytes(() => store));
   describe('rejections', () => rejections(() => store));
   describe('model', () => {

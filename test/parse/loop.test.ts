@@ -60,7 +60,10 @@ function setUp(
       const took = outcomes.map((one) => one.artifactId);
       return { took, unsettled: [], outdated: [] };
     },
-    release: async (leases) => void seen.released.push(...leases.map((one) => one.artifactId)),
+    release: async (leases) => {
+      seen.released.push(...leases.map((one) => one.artifactId));
+      return [];
+    },
     crashed: async (lease) => {
       seen.crashed.push(lease.artifactId);
       return 'queued';

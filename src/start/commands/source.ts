@@ -4,6 +4,7 @@ import type { SavedSource, SourceSave } from '../../catalog/catalog.ts';
 import type { DeliveryWay, DocumentFormat } from '../../domain/nouns.ts';
 import { answering, group, id } from '../command.ts';
 import { newSecret } from '../new-secret.ts';
+import { untilParsed, withdrawalsOf } from '../reparsing.ts';
 import { readShapeFile } from '../shape-file.ts';
 
 const ways = ['push', 'document', 'webhook'];
@@ -58,7 +59,8 @@ export function sourceCommands(): Command {
       );
       return sourceAnswer(source, made?.text);
     }),
-    answering(save, async ({ settings, catalog }, sourceId: string, options: SaveOptions) => {
+    answering(save, async (place, sourceId: string, options: SaveOptions) => {
+      const { settings, catalog } = place;
       // Taken only when the source becomes a webhook source by this save, and shown only then.
       const made = options.delivery === 'webhook' ? newSecret(settings) : null;
       const change: SourceSave = {
@@ -70,6 +72,11 @@ export function sourceCommands(): Command {
         ...(made ? { secret: made.secret } : {}),
       };
       const source = await catalog.directory.saveSource(sourceId, change, Date.now());
+      if (source.withdrawn) {
+        // At once (DECISIONS 1): no read shows the withdrawn samples once this has answered.
+        const { generation } = source.withdrawn;
+        await untilParsed(place, withdrawalsOf(catalog, sourceId, generation));
+      }
       return sourceAnswer(source, made?.text);
     }),
   ]);
@@ -90,5 +97,6 @@ function sourceAnswer(source: SavedSource, secret: string | undefined) {
     delivery: source.delivery,
     shape_version: source.shapeVersion,
     ...(source.secretTaken ? { signing_secret: secret } : {}),
+    ...(source.withdrawn ? { withdrawn: source.withdrawn.deliveries } : {}),
   };
 }
