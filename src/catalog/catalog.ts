@@ -314,7 +314,7 @@ export interface Completed {
   readonly took: readonly string[];
   /** To be settled, and completed again within that turn. */
   readonly unsettled: readonly string[];
-  /** The lost first parse of a delivery with a later generation: its rows are to be settled away. */
+  /** Lost first parses whose delivery has a later generation: their rows are to be settled away. */
   readonly outdated: readonly { readonly artifactId: string; readonly generation: number }[];
 }
 

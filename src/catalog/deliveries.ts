@@ -4,6 +4,7 @@ import { basesIn } from './bases.ts';
 import type { Deliveries } from './catalog.ts';
 import { deliveryOf, selectDeliveries } from './rows.ts';
 import type { Db } from './schema.ts';
+import { waitingReads } from './waiting-reads.ts';
 
 /** Names in one `in (…)` list; databases bound the parameters of a statement. */
 const namesPerQuery = 500;
@@ -33,33 +34,7 @@ export function deliveriesReads(at: Db): Deliveries {
       if (page.before !== undefined) select = select.where('d.sequence', '<', page.before);
       return (await select.execute()).map((row) => deliveryOf(at, row));
     },
-    async rejected(sourceId, page) {
-      const rows = await db
-        .selectFrom('deliveries as d')
-        .innerJoin('sources as s', 's.id', 'd.source_id')
-        .select(['d.artifact_id', 'd.sequence'])
-        .where('s.uuid', '=', dialect.uuid.toDb(sourceId))
-        .where('d.status', '=', sql.lit('rejected'))
-        .where('d.sequence', '>', page.after)
-        .orderBy('d.sequence')
-        .limit(page.limit)
-        .execute();
-      return rows.map((row) => ({
-        artifactId: dialect.uuid.fromDb(row.artifact_id),
-        sequence: row.sequence,
-      }));
-    },
-    async reparsing(sourceId, generation) {
-      const { count } = await db
-        .selectFrom('deliveries as d')
-        .innerJoin('sources as s', 's.id', 'd.source_id')
-        .select(sql<number>`count(*)`.as('count'))
-        .where('s.uuid', '=', dialect.uuid.toDb(sourceId))
-        .where('d.next_generation', 'is not', null)
-        .where('d.next_generation', '<=', generation)
-        .executeTakeFirstOrThrow();
-      return count;
-    },
+    ...waitingReads(at),
     async idempotencyKeys(artifactId) {
       const rows = await db
         .selectFrom('delivery_keys')

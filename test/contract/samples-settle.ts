@@ -57,7 +57,7 @@ const one = (value: string, more: Partial<GivenSample> = {}): GivenSample => ({
 
 /** Parsing again (DECISIONS 3), as far as the sample store has to do with it. */
 export function settlement(store: () => SampleStore): void {
-  test("B is parsed again without the sample: A's value is back, then A's new one, then C", async () => {
+  test('B parsed again without the sample brings A back, then A anew, then C', async () => {
     const on = source(store());
     await on.first(1, one('A'));
     await on.first(2, one('B'));
@@ -72,7 +72,7 @@ export function settlement(store: () => SampleStore): void {
     expect(await on.shownFrom()).toEqual([['A2', 1]]);
   });
 
-  test('rows of a next generation are not readable before it is settled, and then all at once', async () => {
+  test('a next generation is not readable before it is settled, then all at once', async () => {
     const on = source(store());
     await on.first(1, one('old'), one('gone', { metric: 'visits' }));
     on.begin(1);
@@ -104,7 +104,7 @@ export function settlement(store: () => SampleStore): void {
     expect(await on.shown()).toEqual(['A2']);
   });
 
-  test('a first parse that comes after a later delivery was parsed again shows once settled', async () => {
+  test('a first parse that comes late shows once it is settled', async () => {
     const on = source(store());
     await on.first(1, one('A'));
     await on.first(3, one('C'));
@@ -145,7 +145,7 @@ export function settlement(store: () => SampleStore): void {
     }
   });
 
-  test('a turn that is overtaken by a later one comes too late to change what that one settled', async () => {
+  test('a turn that a later one overtook changes nothing of what that one settled', async () => {
     const the = store();
     const sourceId = randomUUID();
     const artifactId = randomUUID();
