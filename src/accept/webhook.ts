@@ -1,4 +1,4 @@
-import type { SignedSource } from '../catalog/catalog.ts';
+import type { Lookup, SignedSource } from '../catalog/catalog.ts';
 import { readBy } from '../domain/api/read.ts';
 import { signatureHeader } from '../domain/api/signature-header.ts';
 import { ApiError, invalid } from '../domain/errors.ts';
@@ -19,6 +19,7 @@ import type { Route } from '../http/routes.ts';
 import type { Rates } from '../rates/rates.ts';
 import { Body, BodyTooLong, SenderGone } from './body.ts';
 import { contentEncodingOf, mediaTypeOf, shapeVersionOfHeader } from './checks.ts';
+import { evenLookup } from './even-lookup.ts';
 import { type HeldBody, holdBody } from './held-body.ts';
 import { type AcceptParts, type DeliveryHead, keepBody, replayKnown } from './keep.ts';
 
@@ -39,13 +40,14 @@ const secretsChecked = 2;
 
 /** POST /v1/webhooks/{source_id} (specification, "deliver one webhook"). */
 export function webhookRoute(parts: WebhookParts): Route {
+  const sources = evenLookup(parts.catalog.lookup);
   return {
     method: 'POST',
     pattern: '/v1/webhooks/:source_id',
     async handle(exchange, [sourceId = '']) {
       const body = new Body(exchange);
       try {
-        exchange.reply(await take(parts, exchange, body, sourceId));
+        exchange.reply(await take(parts, sources, exchange, body, sourceId));
       } catch (error) {
         body.abandon();
         if (error instanceof SenderGone) return;
@@ -67,13 +69,14 @@ interface WebhookHead {
 /** The order of the checks is the contract's (DECISIONS 6). */
 async function take(
   parts: WebhookParts,
+  sources: Pick<Lookup, 'signedSource'>,
   exchange: Exchange,
   body: Body,
   sourceId: string,
 ): Promise<Reply> {
   const now = parts.clock();
   const head = judgeHead(exchange.head, now);
-  const signed = await parts.catalog.lookup.signedSource(sourceId, now);
+  const signed = await sources.signedSource(sourceId, now);
   const { held, secretId } = await verify(parts, head, body, signed);
   try {
     // One answer for all three: no such source, no webhook source, wrong secret.
