@@ -72,7 +72,7 @@ export const errorTable = {
   internal: {
     statuses: [500, 503],
     retry: true,
-    means: 'The service could not do it; 503 while a store is away.',
+    means: 'The service could not do it; 503 while a store is away or too many bodies wait.',
     hint: 'Send the same request again, with the same idempotency key and growing waits.',
     example: { message: 'The service cannot do this at the moment. Try again.' },
   },
