@@ -4,6 +4,7 @@ import type { EncodedRows, SampleStore } from '../samples/samples.ts';
 import { assert } from '../std/assert.ts';
 import type { Clock } from '../std/clock.ts';
 import { crashPoint } from '../std/crash-point.ts';
+import { untilDone } from '../std/retry.ts';
 import { Gather } from './gather.ts';
 import { type ParseOutcome, parserVersion } from './messages.ts';
 import type { ParsePool } from './pool.ts';
@@ -53,6 +54,7 @@ export class ParseLoop {
   readonly #inFlight = new Set<Job>();
   #bytesInFlight = 0;
   #stopped = false;
+  readonly #stopping = new AbortController();
   #claiming = false;
   #wanted = false;
   #notBefore = 0;
@@ -89,6 +91,7 @@ export class ParseLoop {
   /** Claims nothing more and waits for what is under way. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#stopping.abort();
     if (this.#poll) clearInterval(this.#poll);
     if (this.#claiming || this.#inFlight.size > 0) {
       await new Promise<void>((resolve) => this.#idle.push(resolve));
@@ -204,7 +207,15 @@ export class ParseLoop {
   /** This process was so slow that a later generation stands: what it inserted is settled away. */
   async #settleLate(job: Job, generation: number): Promise<void> {
     const { sourceId, sequence } = job.delivery;
-    await this.#settler.settle({ sourceId, sequence, generation, outcome: null });
+    const late = { sourceId, sequence, generation, outcome: null };
+    // Nobody else knows of these rows: a failure here is not put back to the queue.
+    await untilDone(() => this.#settler.settle(late), {
+      waitMs: waitMs(0),
+      waitMaxMs: waitMs(10),
+      signal: this.#stopping.signal,
+      told: (err) =>
+        this.#parts.log.warn({ err, artifactId: job.artifactId }, 'late rows are still there'),
+    });
   }
 
   async #putBack(job: Job, err: unknown): Promise<void> {
