@@ -15,8 +15,8 @@ import { parseDelivery } from './delivery.ts';
  * The entry of a parse thread. It reads bodies from the artifact store by itself, so that they
  * never pass through the main thread; the encoded rows are moved to it, not copied.
  *
- * A body that cannot be read, or is not the one that was accepted, is `unreadable`. Whatever else is thrown is a defect of the parser
- * and fails the task.
+ * A body that cannot be read, or is not the one that was accepted, is `unreadable`. Whatever else
+ * is thrown is a defect of the parser and fails the task.
  */
 
 const { artifactsUrl } = workerData as WorkerSettings;

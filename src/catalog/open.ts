@@ -1,5 +1,6 @@
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Catalog, CatalogRefusal } from './catalog.ts';
+import { backupSqlite, type CatalogCopy } from './sqlite/backup.ts';
 import { sqliteCatalog } from './sqlite/catalog.ts';
 import { openThread } from './sqlite/thread-client.ts';
 import { openWriter } from './sqlite/writer.ts';
@@ -22,6 +23,19 @@ export async function openCatalog(url: string, { thread }: { thread: boolean }):
     await writer.close();
     throw error;
   }
+}
+
+/**
+ * Copies a catalog to a file, consistent and durable, while others use it.
+ *
+ * @throws CatalogRefusal `catalog_url` for a catalog on Postgres, which has its own tools
+ */
+export function backupCatalog(url: string, file: string): Promise<CatalogCopy> {
+  if (/^postgres(ql)?:/.test(url)) {
+    const message = 'A catalog on Postgres is backed up with the tools of Postgres (pg_dump).';
+    throw new CatalogRefusal('catalog_url', message);
+  }
+  return backupSqlite(sqlitePath(url), file);
 }
 
 /** The address of a catalog in a file. */

@@ -1,7 +1,7 @@
 import type { Generated, Kysely } from 'kysely';
 import type { DeliveryStatus, DeliveryWay, DocumentFormat, Scope } from '../domain/nouns.ts';
-import type { Damage } from './catalog.ts';
 import type { CatalogDialect, DbBool, DbUuid } from './dialect.ts';
+import type { Damage } from './upkeep-contract.ts';
 
 /** The tables as the newest migration leaves them. Ids inside are integers, uuids outside. */
 export interface Schema {

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
-import type { StoredArtifact, Upkeep } from './catalog.ts';
 import type { Db, Schema } from './schema.ts';
+import type { StoredArtifact, Upkeep } from './upkeep-contract.ts';
 
 export type UpkeepReads = Pick<Upkeep, 'standing' | 'damage' | 'damagedCount'>;
 export type UpkeepWrites = Omit<Upkeep, keyof UpkeepReads>;
@@ -86,11 +86,11 @@ async function nextToCheck(
 ): Promise<StoredArtifact[]> {
   const select = trx.selectFrom('catalog_state').select(['checked_up_to', 'checks_began_at']);
   const state = await at.dialect.lockRows(select, 'wait').executeTakeFirstOrThrow();
-  let rows = await accepted(trx, state.checked_up_to, want.limit);
+  let after = state.checked_up_to;
+  let rows = await accepted(trx, after, want.limit);
   if (rows.length === 0 && want.now - state.checks_began_at >= want.roundMs) {
-    rows = await accepted(trx, 0, want.limit);
-    if (rows.length > 0)
-      await trx.updateTable('catalog_state').set({ checks_began_at: want.now }).execute();
+    after = 0;
+    rows = await accepted(trx, after, want.limit);
   }
   const taken: typeof rows = [];
   let bytes = 0;
@@ -101,7 +101,11 @@ async function nextToCheck(
   }
   const last = taken.at(-1);
   if (!last) return [];
-  await trx.updateTable('catalog_state').set({ checked_up_to: last.sequence }).execute();
+  const began = after === 0 ? { checks_began_at: want.now } : {};
+  await trx
+    .updateTable('catalog_state')
+    .set({ checked_up_to: last.sequence, ...began })
+    .execute();
   return taken.map((row) => ({
     artifactId: at.dialect.uuid.fromDb(row.artifact_id),
     sha256: row.sha256.toString('hex'),

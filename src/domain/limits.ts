@@ -59,6 +59,28 @@ export const limits = {
   insertRowsMax: 100_000,
   insertBytesMax: 32 * 1024 * 1024,
   insertWaitMs: 200,
+  /** The store's mark is written at most so often, and looked at so often while it does not fit. */
+  markEveryMs: 1_000,
+  /** Added to the last known sequence by a recovery: the mark may be behind what was given. */
+  recoverSequenceGap: 1_000_000,
+  /** How far the store's clock may be from ours, and how long an upload may have taken. */
+  recoverClocksDifferMs: 15 * 60_000,
+  recoverUploadMsMax: 24 * 3_600_000,
+  /** Deliveries that a recovery reads at once. */
+  recoverAtOnce: 32,
+  /** Orphans are counted so often, at so many objects a second at most. */
+  orphanCountEveryMs: 5 * 60_000,
+  orphanListedASecond: 20_000,
+  orphanDaysKept: 30,
+  /** Expired ones that one count removes. */
+  orphanRemovalsMax: 10_000,
+  /** Stored artifacts are checked at so many bytes a second; each counts as so many at least. */
+  scrubBytesASecond: 4 * 1024 * 1024,
+  scrubObjectBytesMin: 64 * 1024,
+  /** A round over all of them begins at most so often. */
+  scrubRoundMs: 24 * 3_600_000,
+  /** How long the scrubber waits when nothing is due, or a store is away. */
+  scrubPauseMs: 5_000,
 } as const;
 
 assert(limits.jsonInlineBytesMax < limits.deliveryBytesMax, 'inline check is for small bodies');

@@ -335,7 +335,7 @@ function marks(
     expect(await namesIn(store)).toEqual(before);
   });
 
-  test("tells the store's time, which that of an artifact stored later does not precede", async () => {
+  test("tells the store's time, which no artifact stored later precedes", async () => {
     const { store } = given();
     const time = await store.writeMark('a mark');
     const { object } = await put(store, Buffer.alloc(1));

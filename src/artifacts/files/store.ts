@@ -24,8 +24,8 @@ const markName = 'mark.json';
 
 /**
  * Artifacts as plain files: the body at `<root>/<object>`, byte for byte as received, its metadata
- * in `<root>/<object>.json`, uploads under `<root>/tmp/`, the mark in `<root>/mark.json`. Several processes may share the root,
- * which lies on one file system.
+ * in `<root>/<object>.json`, uploads under `<root>/tmp/`, the mark in `<root>/mark.json`. Several
+ * processes may share the root, which lies on one file system.
  */
 export class FileStore implements ArtifactStore {
   readonly kind = 'files';

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ArtifactStore } from '../artifacts/artifacts.ts';
+import type { ArtifactCheck, StoredArtifact, Upkeep } from '../catalog/upkeep-contract.ts';
+import { limits } from '../domain/limits.ts';
+import type { Clock } from '../std/clock.ts';
+import { damageOf } from './stored-bytes.ts';
+
+const batchArtifacts = 64;
+
+export interface ScrubParts {
+  readonly artifacts: Pick<ArtifactStore, 'read'>;
+  readonly catalog: { readonly upkeep: Pick<Upkeep, 'nextToCheck' | 'noteChecks'> };
+  readonly clock: Clock;
+  readonly log: {
+    warn(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+  readonly metrics: { scrubbed(bytes: number): void };
+  /** `scrubBytesASecond`, but for tests. */
+  readonly bytesASecond?: number;
+}
+
+/**
+ * Compares stored bytes with the hashes of their receipts, in rounds over all artifacts, at a
+ * bounded rate. What is found stands with the delivery in the catalog and in the log; a later
+ * round that finds the bytes again takes it back.
+ *
+ * Failure: while the store is away the artifact at hand is tried again. Those taken and not
+ * checked when the process ends wait for the next round.
+ */
+export function startScrubber(parts: ScrubParts): () => Promise<void> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = scrub(parts, signal).catch((err) => {
+    if (!signal.aborted) throw err;
+  });
+  return async () => {
+    stopping.abort();
+    await running;
+  };
+}
+
+async function scrub(parts: ScrubParts, signal: AbortSignal): Promise<void> {
+  const pause = () => sleep(limits.scrubPauseMs, undefined, { signal });
+  while (!signal.aborted) {
+    try {
+      if ((await scrubBatch(parts, signal)) === 0) await pause();
+    } catch (err) {
+      if (signal.aborted) return;
+      parts.log.warn({ err }, 'stored artifacts are not checked for now');
+      await pause();
+    }
+  }
+}
+
+/**
+ * Checks the next artifacts that are due.
+ *
+ * @returns how many there were
+ */
+export async function scrubBatch(parts: ScrubParts, signal: AbortSignal): Promise<number> {
+  const { bytesASecond = limits.scrubBytesASecond } = parts;
+  const due = await parts.catalog.upkeep.nextToCheck({
+    limit: batchArtifacts,
+    bytesMax: bytesASecond,
+    roundMs: limits.scrubRoundMs,
+    now: parts.clock(),
+  });
+  const checks: ArtifactCheck[] = [];
+  try {
+    for (const stored of due) {
+      checks.push(await checkOne(parts, stored, signal));
+      const counted = Math.max(stored.place.length, limits.scrubObjectBytesMin);
+      await sleep((1_000 * counted) / bytesASecond, undefined, { signal });
+    }
+  } finally {
+    if (checks.length > 0) await parts.catalog.upkeep.noteChecks(checks);
+  }
+  return due.length;
+}
+
+async function checkOne(
+  parts: ScrubParts,
+  stored: StoredArtifact,
+  signal: AbortSignal,
+): Promise<ArtifactCheck> {
+  const { artifactId, place } = stored;
+  for (;;) {
+    try {
+      const damage = await damageOf(parts.artifacts, stored);
+      parts.metrics.scrubbed(place.length);
+      if (damage !== null) {
+        const fields = { artifactId, object: place.object, damage };
+        parts.log.error(fields, 'a stored artifact is damaged: restore it from a copy');
+      }
+      return { artifactId, at: parts.clock(), damage };
+    } catch (err) {
+      parts.log.warn({ err, artifactId }, 'a stored artifact cannot be checked for now');
+      await sleep(limits.scrubPauseMs, undefined, { signal });
+    }
+  }
+}
