@@ -23,6 +23,8 @@ const mayImport: Record<string, readonly string[]> = {
   'src/artifacts/': ['src/artifacts/', 'src/domain/', 'src/std/'],
   'src/catalog/': ['src/catalog/', 'src/domain/', 'src/std/'],
   'src/samples/': ['src/samples/', 'src/domain/', 'src/std/'],
+  'src/metrics/': ['src/metrics/', 'src/domain/', 'src/std/', ...contracts()],
+  'src/upkeep/': ['src/upkeep/', 'src/domain/', 'src/std/', ...contracts()],
   'src/rates/': ['src/rates/', 'src/domain/', 'src/std/'],
   'src/http/': ['src/http/', 'src/domain/', 'src/std/', ...contracts()],
   'src/accept/': ['src/accept/', 'src/http/', 'src/domain/', 'src/std/', ...contracts()],
@@ -37,7 +39,8 @@ const mayImport: Record<string, readonly string[]> = {
 function contracts(): string[] {
   return [
     ...['src/artifacts/artifacts.ts', 'src/catalog/catalog.ts', 'src/samples/samples.ts'],
-    'src/rates/rates.ts',
+    ...['src/catalog/upkeep-contract.ts', 'src/rates/rates.ts', 'src/metrics/metrics.ts'],
+    'src/parse/messages.ts',
   ];
 }
 

@@ -1,6 +1,6 @@
 import { App, type us_listen_socket, us_listen_socket_close } from 'uWebSockets.js';
 import type { ReferenceSite } from './reference-site.ts';
-import { mount, type Route, type RouteLog } from './routes.ts';
+import { mount, type RequestWatch, type Route, type RouteLog } from './routes.ts';
 
 /** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two processes share a port and nobody is told. */
 const exclusivePort = 1;
@@ -31,10 +31,11 @@ export function listen(
   routes: readonly Route[],
   log: RouteLog,
   site: ReferenceSite | null = null,
+  watch?: RequestWatch,
 ): Promise<Listener> {
   const { host, port } = address;
   const app = App();
-  const openAnswers = mount(app, routes, log, site);
+  const openAnswers = mount(app, routes, log, site, watch);
   const listenExclusively = app.listen.bind(app) as unknown as ListenExclusively;
   return new Promise((resolve, reject) => {
     listenExclusively(host, port, exclusivePort, (socket) => {

@@ -19,6 +19,9 @@ export interface Route {
   handle(exchange: Exchange, parameters: readonly string[]): Promise<void>;
 }
 
+/** Told of each request; `route` is the pattern, null for an unknown path. */
+export type RequestWatch = (exchange: Exchange, route: string | null) => void;
+
 export interface RouteLog {
   error(fields: object, message: string): void;
 }
@@ -28,6 +31,7 @@ export interface RouteLog {
  * `Allow` (DECISIONS 6), and every failure the Error object of the specification.
  *
  * @param site whose requests get CORS headers; null: none do
+ * @param watch told of each request before it is answered
  * @returns the answers under way
  */
 export function mount(
@@ -35,6 +39,7 @@ export function mount(
   routes: readonly Route[],
   log: RouteLog,
   site: ReferenceSite | null = null,
+  watch: RequestWatch = () => {},
 ): OpenAnswers {
   const open = new OpenAnswers();
   const patterns = new Set(routes.map((route) => route.pattern));
@@ -48,6 +53,7 @@ export function mount(
         (_, i) => req.getParameter(i) ?? '',
       );
       const exchange = exchangeOf(res, req, open, site);
+      watch(exchange, pattern);
       if (site?.isPreflight(exchange.head) && framingIsSound(exchange.head)) {
         exchange.reply({ status: 204, headers: site.preflightHeaders(allow) });
         return;
@@ -62,7 +68,9 @@ export function mount(
   }
   app.any('/*', (res, req) => {
     const error = new ApiError(404, 'not_found', 'There is nothing at this address.');
-    void answerError(exchangeOf(res, req, open, site), error, log);
+    const exchange = exchangeOf(res, req, open, site);
+    watch(exchange, null);
+    void answerError(exchange, error, log);
   });
   return open;
 }

@@ -1,4 +1,5 @@
 import type { Route } from '../http/routes.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 
 /** One thing that the service needs; `check` rejects when it does not answer. */
 export interface Dependency {
@@ -8,8 +9,21 @@ export interface Dependency {
   readonly required: boolean;
 }
 
-/** `/livez`: the process runs. `/readyz`: it can do its work, and what is away. */
-export function opsRoutes(dependencies: readonly Dependency[]): Route[] {
+/** Why a part does not do its work, in words for `/readyz`; other failures are `away` there. */
+export class NotReady extends Error {
+  override readonly name = 'NotReady';
+}
+
+export interface OpsParts {
+  readonly dependencies: readonly Dependency[];
+  readonly metrics: Pick<Metrics, 'scrape'>;
+}
+
+/**
+ * `/livez`: the process runs. `/readyz`: it can do its work, and what is away. `/metrics`: the
+ * Prometheus text format.
+ */
+export function opsRoutes({ dependencies, metrics }: OpsParts): Route[] {
   return [
     {
       method: 'GET',
@@ -27,6 +41,15 @@ export function opsRoutes(dependencies: readonly Dependency[]): Route[] {
         exchange.reply({ status: ready ? 200 : 503, headers, body: JSON.stringify(body) });
       },
     },
+    {
+      method: 'GET',
+      pattern: '/metrics',
+      async handle(exchange) {
+        const { contentType, body } = await metrics.scrape();
+        const headers = { 'Content-Type': contentType, 'Cache-Control': 'no-store' };
+        exchange.reply({ status: 200, headers, body });
+      },
+    },
   ];
 }
 
@@ -35,16 +58,16 @@ const text = { 'Content-Type': 'text/plain', 'Cache-Control': 'no-store' };
 async function readiness(dependencies: readonly Dependency[]) {
   const checked = await Promise.all(
     dependencies.map(async ({ name, check, required }) => {
-      const answers = await check().then(
-        () => true,
-        () => false,
+      const state = await check().then(
+        () => 'ok',
+        (error) => (error instanceof NotReady ? error.message : 'away'),
       );
-      return { name, answers, required };
+      return { name, state, answers: state === 'ok', required };
     }),
   );
   const ready = checked.every((one) => one.answers || !one.required);
   const degraded = checked.some((one) => !one.answers);
   const status = ready ? (degraded ? 'degraded' : 'ready') : 'away';
-  const parts = Object.fromEntries(checked.map((one) => [one.name, one.answers ? 'ok' : 'away']));
+  const parts = Object.fromEntries(checked.map((one) => [one.name, one.state]));
   return { ready, body: { status, parts } };
 }

@@ -8,6 +8,8 @@ import type { Settings } from './settings.ts';
 
 export interface OpenedSamples {
   readonly store: SampleStore;
+  /** Of the engine that was started for it. */
+  restarts(): number;
   /** Closes the store, and ends the engine where it was started for it. */
   close(): Promise<void>;
 }
@@ -16,13 +18,14 @@ export interface OpenedSamples {
 export async function openServiceSamples(settings: Settings, log: Logger): Promise<OpenedSamples> {
   if (settings.WEIR_CLICKHOUSE_URL) {
     const store = openSamples(addressFromUrl(settings.WEIR_CLICKHOUSE_URL));
-    return { store, close: () => store.close() };
+    return { store, restarts: () => 0, close: () => store.close() };
   }
   await mkdir(settings.dataDir, { recursive: true });
   const engine = await startEngine({ dataDir: settings.dataDir, log });
   const store = openSamples(engine.address);
   return {
     store,
+    restarts: () => engine.restarts(),
     async close() {
       await store.close();
       await engine.stop();
@@ -37,7 +40,7 @@ export async function openServiceSamples(settings: Settings, log: Logger): Promi
 export async function openCommandSamples(settings: Settings, log: Logger): Promise<OpenedSamples> {
   if (!settings.WEIR_CLICKHOUSE_URL) {
     const running = await runningEngine(settings);
-    if (running) return { store: running, close: () => running.close() };
+    if (running) return { store: running, restarts: () => 0, close: () => running.close() };
   }
   const opened = await openServiceSamples(settings, log);
   await opened.store.prepare();

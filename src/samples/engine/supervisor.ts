@@ -20,6 +20,8 @@ export interface Engine {
   readonly address: ClickHouseAddress;
   /** Of the process now running; null between two. */
   pid(): number | null;
+  /** How often it was started again since the first start. */
+  restarts(): number;
   /** Ends the engine. Whatever an insert was answered for is on the disk already. */
   stop(): Promise<void>;
 }
@@ -46,6 +48,7 @@ export async function startEngine(options: SupervisorOptions): Promise<Engine> {
   return {
     address,
     pid: () => supervisor.pid(),
+    restarts: () => supervisor.restarts,
     stop: () => supervisor.stop(),
   };
 }
@@ -76,6 +79,7 @@ class Supervisor {
   #child: ChildProcess | null = null;
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
+  restarts = 0;
   #waitMs = restartWaitMs.first;
 
   constructor({ log, ...options }: SupervisorOptions) {
@@ -146,6 +150,7 @@ class Supervisor {
     this.#log.warn({ ...fields, waitMs }, 'engine ended; starting it again');
     this.#timer = setTimeout(() => {
       this.#timer = null;
+      this.restarts += 1;
       this.#start(this.#optionsForRestart()).catch((error: Error) => {
         if (!this.#stopped) this.#restartLater({ reason: error.message });
       });

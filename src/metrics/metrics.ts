@@ -1,0 +1,46 @@
+import type { Counts, DeliveryWay } from '../domain/nouns.ts';
+
+/**
+ * What the service tells of its work, for `/metrics`. Every call is cheap and never throws. No
+ * text that a caller sent is handed in anywhere: labels come from the lists below.
+ */
+export interface Metrics {
+  /** @param route a route's pattern; `none` for an unknown path */
+  answered(route: string, status: number, seconds: number): void;
+  /** A receipt was given for new bytes. */
+  stored(way: DeliveryWay, bytes: number): void;
+  /** A receipt was given again. */
+  replayed(by: 'key' | 'body'): void;
+  /** A known key came with other bytes. */
+  conflict(): void;
+  uploadFailed(): void;
+  /** A task of deliveries was parsed. */
+  parsed(deliveries: readonly ParsedCounts[], seconds: number): void;
+  inserted(bytes: number, seconds: number): void;
+  /** Objects that no delivery refers to, as last counted. */
+  orphans(count: number): void;
+  orphansRemoved(count: number): void;
+  /** A stored artifact was compared with its receipt. */
+  scrubbed(bytes: number): void;
+  /** Has a value asked for at each scrape; one that cannot be had is then missing. */
+  watch(gauge: WatchedGauge, value: () => number | Promise<number>): void;
+  scrape(): Promise<{ readonly contentType: string; readonly body: string }>;
+}
+
+export interface ParsedCounts {
+  readonly status: 'parsed' | 'rejected';
+  readonly counts: Counts;
+  readonly valuesSeen: number;
+}
+
+/** Values that are asked for, by the name they are shown under, and their help. */
+export const watchedGauges = {
+  weir_held_bytes: 'Bytes of request bodies held in memory.',
+  weir_backlog_deliveries: 'Deliveries that wait to be parsed or are being parsed.',
+  weir_backlog_oldest_seconds: 'Since the oldest delivery of the backlog was received; 0: none.',
+  weir_engine_restarts: 'Restarts of the embedded ClickHouse engine since the start.',
+  weir_accepting: '1 while deliveries are accepted; 0: the catalog is behind its store.',
+  weir_scrub_damaged_deliveries: 'Deliveries whose stored bytes are missing or changed.',
+} as const;
+
+export type WatchedGauge = keyof typeof watchedGauges;

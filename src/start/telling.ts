@@ -1,0 +1,44 @@
+import type { Catalog } from '../catalog/catalog.ts';
+import type { RequestWatch } from '../http/routes.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { Clock } from '../std/clock.ts';
+import type { MarkKeeper } from '../upkeep/mark-keeper.ts';
+import type { OpenedSamples } from './stores.ts';
+
+/** Tells of each answer of a listener. */
+export function requestWatch(metrics: Metrics): RequestWatch {
+  return (exchange, route) => {
+    const began = performance.now();
+    exchange.onAnswer((status) => {
+      metrics.answered(route ?? 'none', status, (performance.now() - began) / 1_000);
+    });
+  };
+}
+
+interface Told {
+  readonly catalog: Pick<Catalog, 'queue' | 'upkeep'>;
+  readonly samples: Pick<OpenedSamples, 'restarts'>;
+  readonly keeper: Pick<MarkKeeper, 'refusal'>;
+  readonly clock: Clock;
+}
+
+/** Has the states of the service's parts asked for at each scrape. */
+export function watchParts(metrics: Metrics, { catalog, samples, keeper, clock }: Told): void {
+  const { queue, upkeep } = catalog;
+  let asked: ReturnType<typeof queue.backlog> | null = null;
+  const backlog = () => {
+    // Counting a long backlog takes a while: once a scrape.
+    asked ??= queue.backlog().finally(() => {
+      asked = null;
+    });
+    return asked;
+  };
+  metrics.watch('weir_backlog_deliveries', async () => (await backlog()).deliveries);
+  metrics.watch('weir_backlog_oldest_seconds', async () => {
+    const { oldestReceivedAt } = await backlog();
+    return oldestReceivedAt === null ? 0 : (clock() - oldestReceivedAt) / 1_000;
+  });
+  metrics.watch('weir_engine_restarts', () => samples.restarts());
+  metrics.watch('weir_accepting', () => (keeper.refusal === null ? 1 : 0));
+  metrics.watch('weir_scrub_damaged_deliveries', () => upkeep.damagedCount());
+}
