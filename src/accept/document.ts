@@ -48,6 +48,7 @@ export async function takeDocument(parts: AcceptParts, request: DocumentRequest)
   if (!shape) {
     throw invalid('X-Service-Shape-Version', 'The source has no such shape version.');
   }
+  parts.requireAccepting();
   const artifactId = parts.newArtifactId(request.now);
   const { upload, end } = await sendUp(parts, request, { ...head, artifactId });
   try {

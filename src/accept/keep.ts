@@ -27,13 +27,15 @@ export interface AcceptParts {
   readLargePush(body: Buffer, required: readonly string[] | null): Promise<PushReading>;
   /** A delivery was stored and waits to be parsed. */
   onStored(): void;
+  /** @throws ApiError 503 while no new delivery may be accepted; known ones are still answered */
+  requireAccepting(): void;
   readonly log: { warn(fields: object, message: string): void };
 }
 
 /** What keeping a delivery needs of that. */
 export type KeepParts = Pick<
   AcceptParts,
-  'catalog' | 'artifacts' | 'newArtifactId' | 'onStored' | 'log'
+  'catalog' | 'artifacts' | 'newArtifactId' | 'onStored' | 'requireAccepting' | 'log'
 >;
 
 /** Everything of a delivery that is known before its bytes are. */
@@ -80,6 +82,10 @@ export async function recordKept(parts: KeepParts, claim: Claim): Promise<Reply>
     parts.onStored();
     return receiptReply(verdict.receipt);
   }
+  // A recovery beside us found the object first: it is in use.
+  if (verdict.known.receipt.artifactId === claim.artifactId) {
+    return receiptReply(verdict.known.receipt);
+  }
   crashPoint('race_lost');
   try {
     await parts.artifacts.remove(claim.place.object);
@@ -100,6 +106,7 @@ export async function keepBody(
   collected: CollectedBody,
   secretId: string | null = null,
 ): Promise<Reply> {
+  parts.requireAccepting();
   const artifactId = parts.newArtifactId(head.receivedAt);
   const object = objectName(artifactId, head.receivedAt);
   const upload = parts.artifacts.begin(object, collected.bytes, { ...head, artifactId });

@@ -13,6 +13,7 @@ import { ByteBudget } from '../http/byte-budget.ts';
 import { ClientAddress } from '../http/client-address.ts';
 import type { ReferenceSite } from '../http/reference-site.ts';
 import type { Route } from '../http/routes.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { DoorPool } from '../parse/pool.ts';
 import type { Rates } from '../rates/rates.ts';
 import type { SampleStore } from '../samples/samples.ts';
@@ -37,6 +38,9 @@ export interface ApiParts {
   readonly clock: Clock;
   readonly log: Logger;
   onStored(): void;
+  /** @throws ApiError 503 while no new delivery may be accepted */
+  requireAccepting(): void;
+  readonly metrics: Pick<Metrics, 'watch'>;
 }
 
 const demoRate = { perMinute: 10, burst: 5 };
@@ -58,6 +62,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
     newArtifactId,
     readLargePush: parts.door.readPush,
     onStored: parts.onStored,
+    requireAccepting: parts.requireAccepting,
   };
   const webhook = {
     ...{ ...accept, catalog: isDemo(settings) ? withoutWebhooks(catalog) : catalog },
@@ -68,6 +73,10 @@ export function apiRoutes(parts: ApiParts): Route[] {
     ),
     noteSecretUse: uses.noteSecret,
   };
+  parts.metrics.watch(
+    'weir_held_bytes',
+    () => accept.budget.bytesTaken + webhook.unverifiedBudget.bytesTaken,
+  );
   return [
     ingestRoute(accept, admission),
     webhookRoute(webhook),

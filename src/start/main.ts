@@ -1,12 +1,14 @@
 import { Command, CommanderError } from 'commander';
 import { CatalogRefusal } from '../catalog/catalog.ts';
 import { WrongUsage } from './command.ts';
+import { backupCommand } from './commands/backup.ts';
 import { companyCommands } from './commands/company.ts';
 import { deliveryCommands } from './commands/delivery.ts';
 import { engineCommand } from './commands/engine.ts';
 import { keyCommands } from './commands/key.ts';
 import { metricCommands } from './commands/metric.ts';
 import { pushCommand } from './commands/push.ts';
+import { recoverCommand } from './commands/recover.ts';
 import { reparseCommand } from './commands/reparse.ts';
 import { secretCommands } from './commands/secret.ts';
 import { sendCommand } from './commands/send.ts';
@@ -28,7 +30,9 @@ const program = new Command('weir')
   .addCommand(deliveryCommands())
   .addCommand(reparseCommand())
   .addCommand(pushCommand())
-  .addCommand(sendCommand());
+  .addCommand(sendCommand())
+  .addCommand(backupCommand())
+  .addCommand(recoverCommand());
 
 throwOnExit(program);
 

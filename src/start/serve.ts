@@ -6,19 +6,28 @@ import { openArtifacts } from '../artifacts/open.ts';
 import { openCatalog } from '../catalog/open.ts';
 import { listen } from '../http/listener.ts';
 import { ReferenceSite } from '../http/reference-site.ts';
+import type { Route } from '../http/routes.ts';
+import { meteredInserts, meteredLedger, meteredPool, meteredUploads } from '../metrics/metered.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { prometheusMetrics } from '../metrics/prometheus.ts';
 import { ParseLoop } from '../parse/loop.ts';
 import { startDoorPool, startParsePool } from '../parse/pool.ts';
 import { memoryRates } from '../rates/memory.ts';
 import { InsertBatcher } from '../samples/batcher.ts';
 import { SamplesAway } from '../samples/samples.ts';
-import { opsRoutes } from '../serve/ops.ts';
+import { NotReady, type OpsParts, opsRoutes } from '../serve/ops.ts';
 import { systemClock } from '../std/clock.ts';
 import { armCrashPoint } from '../std/crash-point.ts';
 import { untilDone } from '../std/retry.ts';
+import { MarkKeeper } from '../upkeep/mark-keeper.ts';
+import { startOrphanCount } from '../upkeep/orphans.ts';
+import { startScrubber } from '../upkeep/scrubber.ts';
 import { apiRoutes, appRoutes, isDemo, list, newArtifactId } from './api.ts';
+import { checkSecrets } from './check-secrets.ts';
 import { ensureDemo } from './demo/deployment.ts';
 import type { Settings } from './settings.ts';
 import { openServiceSamples } from './stores.ts';
+import { requestWatch, watchParts } from './telling.ts';
 import { startUseRecorder } from './use-recorder.ts';
 
 export interface Service {
@@ -67,15 +76,19 @@ async function open(
 ): Promise<void> {
   const clock = systemClock;
   await mkdir(settings.dataDir, { recursive: true });
-  const catalog = await openCatalog(settings.catalogUrl, { thread: true });
+  const metrics = prometheusMetrics(log);
+  const opened = await openCatalog(settings.catalogUrl, { thread: true });
+  const catalog = { ...opened, ledger: meteredLedger(opened.ledger, metrics) };
   onStop(() => catalog.close());
-  const artifacts = openArtifacts(settings.artifactsUrl);
+  await checkSecrets(settings, catalog.directory);
+  const artifacts = meteredUploads(openArtifacts(settings.artifactsUrl), metrics);
   onStop(() => artifacts.close());
   const samples = await openServiceSamples(settings, log);
-  const batcher = new InsertBatcher({ store: samples.store });
+  const batcher = new InsertBatcher({ store: meteredInserts(samples.store, metrics) });
   // The store is closed first: an insert that hangs fails then, and the batcher can end.
   onStop(() => Promise.all([samples.close(), batcher.close()]));
-  const pool = startParsePool({ artifactsUrl: settings.artifactsUrl });
+  const { artifactsUrl } = settings;
+  const pool = meteredPool(startParsePool({ artifactsUrl }), metrics, log);
   const door = startDoorPool();
   onStop(() => Promise.all([pool.close(), door.close()]));
   const { queue, reparses } = catalog;
@@ -83,6 +96,9 @@ async function open(
   const loop = new ParseLoop({ queue, reparses, ...derived, pool, clock, log });
 
   await untilThere('the artifact store', () => artifacts.prepare(), log);
+  const keeper = new MarkKeeper({ artifacts, upkeep: catalog.upkeep, log });
+  await untilThere('the mark of the store', () => keeper.start(), log);
+  onStop(() => keeper.stop());
   await untilThere('ClickHouse', () => samples.store.prepare(), log);
   loop.start();
   onStop(() => stopParsing(loop, log));
@@ -91,24 +107,57 @@ async function open(
   onStop(() => uses.close());
   const site = new ReferenceSite(docsOrigins(settings));
   const rates = memoryRates(clock);
-  const onStored = () => loop.wake();
-  if (isDemo(settings)) {
-    const demo = { catalog, artifacts, newArtifactId, onStored, clock, log };
+  const onStored = () => {
+    keeper.noteReceipt();
+    loop.wake();
+  };
+  const requireAccepting = () => keeper.requireAccepting();
+  const accepting = { onStored, requireAccepting, clock, log };
+  if (isDemo(settings) && keeper.refusal === null) {
+    const demo = { catalog, artifacts, newArtifactId, ...accepting };
     await untilThere('the demo', () => ensureDemo(demo), log);
   }
   const stores = { catalog, artifacts, samples: samples.store };
-  const routes = apiRoutes({ settings, ...stores, rates, site, door, uses, clock, log, onStored });
+  const routes = apiRoutes({ settings, ...stores, rates, site, door, uses, metrics, ...accepting });
+  watchParts(metrics, { catalog, samples, keeper, clock });
+  const upkeep = { artifacts, catalog, keeper, clock, log, metrics };
+  onStop(startOrphanCount(upkeep));
+  onStop(startScrubber(upkeep));
   const dependencies = [
     { name: 'catalog', check: () => catalog.ping(), required: true },
     { name: 'artifacts', check: () => artifacts.ping(), required: true },
     { name: 'samples', check: () => samples.store.ping(), required: false },
+    { name: 'accepting', check: () => accepts(keeper), required: false },
   ];
-  const ops = await listen(settings.WEIR_OPS_LISTEN, opsRoutes(dependencies), log);
+  await openListeners({ settings, routes, site, dependencies, metrics, log }, onStop);
+}
+
+interface ListenerParts extends OpsParts {
+  readonly settings: Settings;
+  /** Of the API. */
+  readonly routes: readonly Route[];
+  readonly site: ReferenceSite;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
+
+/** The API comes last: who can reach it finds everything else there. */
+async function openListeners(
+  parts: ListenerParts,
+  onStop: (close: Closing) => void,
+): Promise<void> {
+  const { settings, metrics, site, log } = parts;
+  const ops = await listen(settings.WEIR_OPS_LISTEN, opsRoutes(parts), log);
   onStop(() => ops.close(0));
-  const app = await listen(settings.WEIR_APP_LISTEN, appRoutes(settings), log, site);
+  const watch = requestWatch(metrics);
+  const app = await listen(settings.WEIR_APP_LISTEN, appRoutes(settings), log, site, watch);
   onStop(() => app.close(stopWaitMs.answers));
-  const api = await listen(settings.WEIR_LISTEN, routes, log, site);
+  const api = await listen(settings.WEIR_LISTEN, parts.routes, log, site, watch);
   onStop(() => api.close(stopWaitMs.answers));
+}
+
+async function accepts(keeper: MarkKeeper): Promise<void> {
+  if (keeper.refusal !== null) throw new NotReady(keeper.refusal);
 }
 
 /** Where the reference site is: as set, else where the app listener is reached on this machine. */

@@ -81,8 +81,8 @@ describe('a demo deployment is made once', () => {
 
   function start(service: Service, now: number): Promise<void> {
     const log = { info() {}, warn() {} };
-    const newArtifactId = () => uuid();
-    return ensureDemo({ ...service, newArtifactId, onStored() {}, clock: () => now, log });
+    const accepting = { newArtifactId: () => uuid(), onStored() {}, requireAccepting() {} };
+    return ensureDemo({ ...service, ...accepting, clock: () => now, log });
   }
 
   /** Parses without reading: the fixtures' counts are judged elsewhere. */

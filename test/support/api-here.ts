@@ -86,6 +86,8 @@ export async function startApiHere(settings: Record<string, string> = {}): Promi
       close: async () => {},
     },
     onStored: () => {},
+    requireAccepting: () => {},
+    metrics: { watch: () => {} },
   });
   const listener = await listen({ host: '127.0.0.1', port: port! }, routes, routeLog, site);
   const companyId = randomUUID();

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { Command, InvalidArgumentError } from 'commander';
@@ -96,7 +97,9 @@ async function showOne(
   try {
     const samples = opened?.store ?? noRejections;
     if (options.rejections) await exportRejections(samples, delivery, options.rejections);
-    return await deliveryView(delivery, samples, limits.rejectionsShownMax);
+    const view = await deliveryView(delivery, samples, limits.rejectionsShownMax);
+    const damaged = await catalog.upkeep.damage(artifactId);
+    return damaged === null ? view : { ...view, damaged };
   } finally {
     await opened?.close();
   }
@@ -144,8 +147,21 @@ async function downloadOne(
   const artifacts = openArtifacts(settings.artifactsUrl);
   try {
     const bytes = await artifacts.read(delivery.place);
-    if (options.out) await pipeline(bytes, createWriteStream(options.out));
-    else await pipeline(bytes, process.stdout, { end: false });
+    const hash = createHash('sha256');
+    const hashed = async function* (pieces: AsyncIterable<Buffer>) {
+      for await (const piece of pieces) {
+        hash.update(piece);
+        yield piece;
+      }
+    };
+    if (options.out) await pipeline(bytes, hashed, createWriteStream(options.out));
+    else await pipeline(bytes, hashed, process.stdout, { end: false });
+    const found = hash.digest('hex');
+    if (found === delivery.sha256) return;
+    throw new Error(
+      `the stored bytes of ${artifactId} are damaged, and were written all the same: ` +
+        `their SHA-256 is ${found}, that of the receipt ${delivery.sha256}`,
+    );
   } finally {
     await artifacts.close();
   }

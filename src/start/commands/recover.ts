@@ -1,0 +1,45 @@
+import { Command } from 'commander';
+import type { Recovery } from '../../upkeep/recover.ts';
+import { answering } from '../command.ts';
+
+export function recoverCommand(): Command {
+  const command = new Command('recover').description(
+    'bring a catalog that was restored from a backup up to its artifact store',
+  );
+  return answering(command, async ({ settings, catalog }) => {
+    const [{ openArtifacts }, { recover }] = await Promise.all([
+      import('../../artifacts/open.ts'),
+      import('../../upkeep/recover.ts'),
+    ]);
+    const artifacts = openArtifacts(settings.artifactsUrl);
+    try {
+      await artifacts.prepare();
+      return answerOf(await recover({ artifacts, catalog, told }));
+    } finally {
+      if (process.stderr.isTTY) process.stderr.write('\r\x1b[2K');
+      await artifacts.close();
+    }
+  });
+}
+
+function told(done: number, of: number): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2Krecover  ${done} of ${of} objects`);
+}
+
+function answerOf({ behind, objects }: Recovery) {
+  const count = (outcome: string) => objects.filter((one) => one.outcome === outcome).length;
+  return {
+    behind,
+    recovered: count('recovered'),
+    duplicates: count('duplicate'),
+    failed: count('failed'),
+    objects: objects.map((one) => ({
+      object: one.object,
+      artifact_id: one.artifactId,
+      source_id: one.sourceId,
+      received_at: new Date(one.receivedAt).toISOString(),
+      outcome: one.outcome,
+      reason: one.reason,
+    })),
+  };
+}
