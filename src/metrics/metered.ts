@@ -74,7 +74,7 @@ export function meteredInserts<S extends Pick<SampleStore, 'insert'>>(
 }
 
 interface Pool {
-  run(task: ParseTask): Promise<ParseAnswer>;
+  run(task: ParseTask, ...more: never[]): Promise<ParseAnswer>;
 }
 
 /** Counts what was parsed, and checks the accounting of each delivery (DECISIONS 2). */
@@ -85,9 +85,9 @@ export function meteredPool<P extends Pool>(
 ): P {
   return {
     ...pool,
-    async run(task) {
+    async run(task: ParseTask, ...more: never[]) {
       const began = performance.now();
-      const answer = await pool.run(task);
+      const answer = await pool.run(task, ...more);
       const done = answer.outcomes.filter((outcome) => outcome.kind === 'done');
       metrics.parsed(done, secondsSince(began));
       for (const [i, outcome] of answer.outcomes.entries()) {

@@ -101,15 +101,21 @@ test('a wrong accounting is logged with its delivery', async () => {
   const outcomes = [done, { kind: 'unreadable', reason: 'r' }, { ...done, valuesSeen: 2 }];
   const errors: object[] = [];
   const pool = meteredPool(
-    { threads: 1, run: async (_: ParseTask) => ({ outcomes }) as unknown as ParseAnswer },
+    {
+      threads: 1,
+      run: async (...args: unknown[]) => ({ outcomes, args }) as unknown as ParseAnswer,
+    },
     metrics,
     { error: (fields) => void errors.push(fields) },
   );
   const deliveries = ['a', 'b', 'c'].map((artifactId) => ({ artifactId }));
   const answer = await pool.run({ deliveries } as unknown as ParseTask);
   expect(answer.outcomes).toBe(outcomes);
+  // Whatever else a pool takes is handed on.
+  const more = await pool.run({ deliveries } as unknown as ParseTask, 'more');
+  expect(more).toMatchObject({ args: [{ deliveries }, 'more'] });
   expect(pool.threads).toBe(1);
   const parsed = told[0]![1] as ParsedDelivery[];
   expect(parsed.map(({ valuesSeen }) => valuesSeen)).toEqual([1, 2]);
-  expect(errors).toEqual([{ artifactId: 'c', counts, valuesSeen: 2 }]);
+  expect(errors[0]).toEqual({ artifactId: 'c', counts, valuesSeen: 2 });
 });
