@@ -8,6 +8,7 @@ import { keysContract } from './catalog/keys.ts';
 import { ledgerContract } from './catalog/ledger.ts';
 import { lookupContract } from './catalog/lookup.ts';
 import { queueContract } from './catalog/queue.ts';
+import { reparsesContract } from './catalog/reparses.ts';
 import { secretsContract } from './catalog/secrets.ts';
 import { upkeepContract } from './catalog/upkeep.ts';
 import { usesContract } from './catalog/uses.ts';
@@ -37,6 +38,7 @@ export function catalogContract(name: string, place: () => Promise<CatalogPlace>
     lookup: lookupContract,
     ledger: ledgerContract,
     queue: queueContract,
+    reparses: reparsesContract,
     deliveries: deliveriesContract,
     bases: basesContract,
     audit: auditContract,
