@@ -8,6 +8,7 @@ import type { Delivery } from '../../src/domain/nouns.ts';
 import { connect } from '../../src/samples/client.ts';
 import { openEngineAddress } from '../../src/samples/engine/supervisor.ts';
 import type { RunningWeir } from '../../src/start/demo/running-weir.ts';
+import { accountingDifference } from '../support/metrics-of.ts';
 import type { FaultPlace } from './place.ts';
 import { dayText, type Sent, type SentRow } from './sender.ts';
 
@@ -31,6 +32,7 @@ export async function expectNothingLost(
     const accepted = await expectDeliveries(place, kind, own, artifactsUrl);
     await expectSamples(place, weir, kind, accepted);
   }
+  expect(await accountingDifference(weir)).toBe(0);
   return countOrphans(place, artifactsUrl);
 }
 

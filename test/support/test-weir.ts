@@ -11,6 +11,7 @@ import { formatKey, keyRandomBytes } from '../../src/domain/keys.ts';
 import type { DeliveryWay, DocumentFormat, Field, Scope } from '../../src/domain/nouns.ts';
 import { freePorts, RunningWeir } from '../../src/start/demo/running-weir.ts';
 import { newSecret } from '../../src/start/new-secret.ts';
+import { accountingDifference } from './metrics-of.ts';
 import { Sender } from './sender.ts';
 
 /** The metrics that every test company declares, with their labels. */
@@ -73,11 +74,14 @@ export class TestWeir {
     return new TestWeir(running, catalog, openArtifacts(settings.WEIR_ARTIFACTS_URL ?? own));
   }
 
+  /** Ends the service, whose accounting must have been right all the time (DECISIONS 2). */
   async stop(): Promise<void> {
+    const wrongBy = await accountingDifference(this.running);
     await this.running.end();
     await this.artifacts.close();
     await this.catalog.close();
     await rm(this.running.place.dataDir, { recursive: true, force: true });
+    if (wrongBy !== 0) throw new Error(`the accounting was wrong by ${wrongBy}`);
   }
 
   get url(): string {

@@ -37,6 +37,11 @@ export class RunningWeir {
     return this.#child?.pid ?? null;
   }
 
+  /** Whether the service's process runs: it was started, and neither ended nor killed. */
+  get isRunning(): boolean {
+    return this.#child !== null && this.#child.exitCode === null && !this.#child.signalCode;
+  }
+
   /** What the service wrote to its log so far. */
   get log(): string {
     return this.#log;
