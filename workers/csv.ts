@@ -1,11 +1,16 @@
+import { limits } from '../src/domain/limits.ts';
 import type { DeliveryProblem } from '../src/domain/rejections.ts';
 
 const quote = '"';
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
+/** The row goes on beyond the text that has come. */
+const short = -2;
+
 /**
- * Splits a CSV text into rows, strictly after RFC 4180 where programs differ.
+ * Splits a CSV text into rows, strictly after RFC 4180 where programs differ. The text comes in
+ * pieces; where it is cut makes no difference.
  *
  * Rows end with LF or CRLF, mixed or not; a CR elsewhere is part of its cell. The last row needs
  * no end. A wholly empty line is no row, also where there is one column (`""` is one), but
@@ -18,19 +23,44 @@ export class CsvRows {
   /** What made the rest of the text unreadable, once `next` has returned null. */
   problem: DeliveryProblem | null = null;
 
-  readonly #text: string;
   readonly #delimiter: string;
+  /** From the row on that had not ended; a row is read again when more has come. */
+  #text = '';
+  #last = false;
+  #rowStart = 0;
   #at = 0;
   #nextLine = 1;
   #nextQuote = -1;
 
-  /**
-   * @param text without byte order mark
-   * @param delimiter one character
-   */
-  constructor(text: string, delimiter: string) {
-    this.#text = text;
+  /** @param delimiter one character */
+  constructor(delimiter: string) {
     this.#delimiter = delimiter;
+  }
+
+  /** Adds text, whole characters of it, once `next` has returned null. */
+  add(text: string, last: boolean): void {
+    this.#text = this.#at < this.#text.length ? this.#text.slice(this.#at) + text : text;
+    this.#last = last;
+    this.#at = 0;
+    this.#nextQuote = -1;
+  }
+
+  /** What was added and belongs to no row that was given. */
+  get rest(): string {
+    return this.#text.slice(this.#at);
+  }
+
+  /** The last row as it stands in the text, with its end; what was added last comes before it. */
+  get row(): { readonly before: string; readonly text: string } {
+    return {
+      before: this.#text.slice(0, this.#rowStart),
+      text: this.#text.slice(this.#rowStart, this.#at),
+    };
+  }
+
+  /** Whether no line has ended, while carriage returns have come. */
+  get onlyCarriageReturns(): boolean {
+    return !this.#text.includes('\n') && this.line <= 1 && this.#text.includes('\r');
   }
 
   /** The cells of the next row; null at the end of the text, or of what can be read of it. */
@@ -38,15 +68,50 @@ export class CsvRows {
     const text = this.#text;
     while (this.#at < text.length && this.problem === null) {
       const start = this.#at;
-      const end = indexOrEnd(text, '\n', start);
+      const found = text.indexOf('\n', start);
+      const end = found < 0 ? text.length : found;
       if (this.#nextQuote < start) this.#nextQuote = indexOrEnd(text, quote, start);
       this.line = this.#nextLine;
-      if (this.#nextQuote < end) return this.#quotedRow();
-      this.#at = end + 1;
+      this.#rowStart = start;
+      if (this.#nextQuote < end) return this.#judged(this.#quotedRow());
+      if (found < 0 && !this.#last) {
+        return this.#short(start, this.line, text.lastIndexOf(this.#delimiter) + 1);
+      }
+      this.#at = Math.min(end + 1, text.length);
       this.#nextLine++;
-      const crlf = end > start && end < text.length && text.charCodeAt(end - 1) === carriageReturn;
+      const crlf = found > start && text.charCodeAt(end - 1) === carriageReturn;
       const cellsEnd = crlf ? end - 1 : end;
-      if (cellsEnd > start) return text.slice(start, cellsEnd).split(this.#delimiter);
+      if (cellsEnd > start) return this.#judged(this.#plainRow(start, cellsEnd));
+    }
+    return null;
+  }
+
+  #plainRow(start: number, end: number): string[] {
+    return this.#text.slice(start, end).split(this.#delimiter, limits.columnsMax + 1);
+  }
+
+  #judged(cells: string[] | null): string[] | null {
+    if (cells === null) return null;
+    const { line } = this;
+    if (cells.length > limits.columnsMax) this.problem = { code: 'too_many_columns', line };
+    else if (this.#at - this.#rowStart <= limits.cellCharsMax) return cells;
+    else if (this.#at - this.#rowStart > limits.recordCharsMax) {
+      this.problem = { code: 'record_too_long', line };
+    } else if (cells.some((cell) => cell.length > limits.cellCharsMax)) {
+      this.problem = { code: 'cell_too_long', line };
+    }
+    return this.problem === null ? cells : null;
+  }
+
+  /** The row that begins at `start` is to be read again when more has come. */
+  #short(start: number, line: number, lastCellAt: number): null {
+    this.#at = start;
+    this.#nextLine = line;
+    const end = this.#text.length;
+    if (end - Math.max(start, lastCellAt) > limits.cellCharsMax) {
+      this.problem = { code: 'cell_too_long', line };
+    } else if (end - start > limits.recordCharsMax) {
+      this.problem = { code: 'record_too_long', line };
     }
     return null;
   }
@@ -54,26 +119,39 @@ export class CsvRows {
   /** Reads the row that begins here, in which there is a quote; it may run over several lines. */
   #quotedRow(): string[] | null {
     const text = this.#text;
+    const { line } = this;
     const cells: string[] = [];
     for (;;) {
       const end = text[this.#at] === quote ? this.#quotedCell(cells) : this.#plainCell(cells);
+      if (end === short || (end >= text.length && !this.#last)) {
+        return this.#short(this.#rowStart, line, this.#at);
+      }
       if (end < 0) return null;
-      this.#at = end + 1;
-      if (text[end] === this.#delimiter) continue;
+      this.#at = Math.min(end + 1, text.length);
+      if (cells.length > limits.columnsMax) return cells;
+      if (text[end] === this.#delimiter) {
+        if (this.#at < text.length || this.#last) continue;
+        return this.#short(this.#rowStart, line, this.#at);
+      }
       this.#nextLine++;
       if (end === text.length || text.charCodeAt(end) === lineFeed) return cells;
+      if (end + 1 === text.length && !this.#last)
+        return this.#short(this.#rowStart, line, this.#at);
       this.#at = end + 2;
       const crlf = text.charCodeAt(end) === carriageReturn && text.charCodeAt(end + 1) === lineFeed;
       return crlf ? cells : this.#misplaced(this.#nextLine - 1);
     }
   }
 
-  /** @returns where the cell ends; −1 with `problem` set */
+  /** @returns where the cell ends; −1 with `problem` set; `short` */
   #quotedCell(cells: string[]): number {
     const closing = closingQuote(this.#text, this.#at + 1);
-    if (closing < 0) {
-      this.problem = { code: 'quote_not_closed', line: this.#nextLine };
-      return -1;
+    if (closing < 0 || closing === this.#text.length - 1) {
+      if (!this.#last) return short;
+      if (closing < 0) {
+        this.problem = { code: 'quote_not_closed', line: this.#nextLine };
+        return -1;
+      }
     }
     const inner = this.#text.slice(this.#at + 1, closing);
     cells.push(inner.includes(quote) ? inner.replaceAll('""', quote) : inner);
@@ -81,9 +159,10 @@ export class CsvRows {
     return closing + 1;
   }
 
-  /** @returns where the cell ends; −1 with `problem` set */
+  /** @returns where the cell ends; −1 with `problem` set; `short` */
   #plainCell(cells: string[]): number {
     const end = cellEnd(this.#text, this.#delimiter, this.#at);
+    if (end === this.#text.length && !this.#last) return short;
     const cell = this.#text.slice(this.#at, end);
     cells.push(cell);
     if (!cell.includes(quote)) return end;

@@ -1,5 +1,6 @@
+import { limits } from '../src/domain/limits.ts';
 import type { Counts, Rejection } from '../src/domain/nouns.ts';
-import { type Cell, recordRules } from '../src/domain/records.ts';
+import { recordRules } from '../src/domain/records.ts';
 import { encodeRejectionRow } from '../src/domain/rejection-row.ts';
 import {
   type DeliveryProblem,
@@ -7,43 +8,56 @@ import {
   type RecordProblem,
   recordRejection,
 } from '../src/domain/rejections.ts';
-import { compileShape, type ShapePlan } from '../src/domain/shape-plan.ts';
+import { compileShape } from '../src/domain/shape-plan.ts';
 import { fieldNameCharsMax } from '../src/domain/shapes.ts';
 import { makeTally } from '../src/domain/tally.ts';
 import { zoneOf } from '../src/domain/timezone.ts';
-import type { ParsedDelivery, ParseInput } from '../src/parse/messages.ts';
+import type { ParsedDelivery, ParseInput, RowPieces } from '../src/parse/messages.ts';
+import { assert } from '../src/std/assert.ts';
+import type { RecordSink } from './record-sink.ts';
 import { RowBytes } from './row-bytes.ts';
 import { sampleWriter } from './sample-writer.ts';
 
-/** Bytes of encoded rows of each kind that one delivery may give. */
-const rowBytesMax = 256 * 1024 * 1024;
 const undeclaredNamesMax = 1_000;
 
-/** Where the readers of all formats put what they find in one delivery. */
-export interface DeliveryRows {
-  readonly plan: ShapePlan;
-  /** The next record. Cells stand in the order of the shape's fields; they are not kept. */
-  record(cells: readonly Cell[], line: number | null): void;
-  /** The next record, which cannot be read as one. */
-  brokenRecord(problem: RecordProblem, line: number | null): void;
-  /** A field that the body names and the shape does not. */
-  undeclared(name: string): void;
+export interface DeliveryRows extends RecordSink {
+  /** There were more rows than are held: they were judged and counted, then let go. */
+  readonly letGo: boolean;
+  /** How many rows were made. */
+  readonly made: { readonly samples: number; readonly rejections: number };
   /** @param problem why the body cannot be read to its end; then no row is given */
   finish(problem: DeliveryProblem | null): ParsedDelivery;
 }
 
+export interface RowLimits {
+  /** Bytes of rows of each kind that are held; with more, all are let go. */
+  readonly heldMax: number;
+  /** Bytes of rows of each kind; beyond it the delivery is refused. */
+  readonly bytesMax: number;
+}
+
+/** Takes rows of a delivery before all of them are made; its last byte was judged before. */
+export type HandOn = (rows: RowPieces) => Promise<void>;
+
+/** Rows are handed on when they have come to so much. */
+const handOnBytes = 4 * 1024 * 1024;
+
 /**
  * Makes the rows of one delivery: judged, counted and encoded as they come.
  *
- * @param bytesMax bytes of rows of each kind; beyond it the delivery is refused
+ * @param handOn of a second reading: takes the rows as they come, which are then not held
  */
-export function deliveryRows(input: ParseInput, bytesMax = rowBytesMax): DeliveryRows {
+export function deliveryRows(
+  input: ParseInput,
+  { heldMax, bytesMax }: RowLimits,
+  handOn: HandOn | null = null,
+): DeliveryRows {
   const plan = compileShape(input.fields, input.metrics);
   const judge = recordRules(plan, zoneOf(input.timezone));
   const tally = makeTally();
   const undeclared = new Set<string>();
-  const samples = new RowBytes(bytesMax);
-  const rejections = new RowBytes(bytesMax);
+  const samples = new RowBytes(heldMax);
+  const rejections = new RowBytes(heldMax);
   const writeSample = sampleWriter(input, samples);
   const valuesARecord = plan.fields.filter((field) => field.role === 'value').length;
   let records = 0;
@@ -58,11 +72,28 @@ export function deliveryRows(input: ParseInput, bytesMax = rowBytesMax): Deliver
 
   return {
     plan,
+    wantsAll: false,
+    where: null,
+
+    get problem(): DeliveryProblem | null {
+      if (records > limits.recordsMax) return { code: 'too_many_records' };
+      const over = samples.bytesInAll > bytesMax || rejections.bytesInAll > bytesMax;
+      return over ? { code: 'too_many_rows' } : null;
+    },
+
+    get made() {
+      return { samples: samples.count, rejections: rejections.count };
+    },
+
+    get letGo() {
+      return samples.overflowed || rejections.overflowed;
+    },
 
     record(cells, line) {
       records++;
       const judged = judge(cells);
-      tally.add(judged);
+      // The first reading counted.
+      if (handOn === null) tally.add(judged);
       for (const sample of judged.samples) writeSample(sample, records);
       if (judged.problems.length > 0) reject(judged.problems, line);
       else valuesSeen += valuesARecord;
@@ -71,7 +102,7 @@ export function deliveryRows(input: ParseInput, bytesMax = rowBytesMax): Deliver
     brokenRecord(problem, line) {
       records++;
       const problems = [problem];
-      tally.add({ problems, samples: [], blank: 0 });
+      if (handOn === null) tally.add({ problems, samples: [], blank: 0 });
       reject(problems, line);
     },
 
@@ -79,13 +110,20 @@ export function deliveryRows(input: ParseInput, bytesMax = rowBytesMax): Deliver
       if (undeclared.size < undeclaredNamesMax) undeclared.add(cut(name));
     },
 
+    async pause() {
+      if (handOn === null || samples.held + rejections.held < handOnBytes) return;
+      await handOn(taken(samples, rejections));
+    },
+
     finish(problem) {
       const names = [...undeclared];
-      if (problem !== null) return refused(problem, names);
-      if (samples.overflowed || rejections.overflowed) {
-        return refused({ code: 'too_many_rows' }, names);
-      }
+      const rows = taken(samples, rejections);
+      samples.close();
+      rejections.close();
+      const why = problem ?? this.problem;
+      if (why !== null) return refused(why, names);
       const counts = tally.counts();
+      if (handOn === null) assertAccounts(counts, { records, valuesSeen, rows: samples.count });
       return {
         // A delivery without records is parsed; one with records has a good one among them.
         status: counts.records > 0 && counts.parsed === 0 ? 'rejected' : 'parsed',
@@ -93,13 +131,29 @@ export function deliveryRows(input: ParseInput, bytesMax = rowBytesMax): Deliver
         valuesSeen,
         refusal: null,
         undeclaredFields: names,
-        sampleRowCount: samples.count,
-        sampleRows: samples.take(),
-        rejectionRowCount: rejections.count,
-        rejectionRows: rejections.take(),
+        ...rows,
       };
     },
   };
+}
+
+/** The rows that are held. */
+function taken(samples: RowBytes, rejections: RowBytes): RowPieces {
+  const { pieces: sampleRows, count: sampleRowCount } = samples.take();
+  const { pieces: rejectionRows, count: rejectionRowCount } = rejections.take();
+  return { sampleRows, sampleRowCount, rejectionRows, rejectionRowCount };
+}
+
+/** DECISIONS 2, accounting: a difference is a defect of the parser, whatever the body holds. */
+function assertAccounts(
+  counts: Counts,
+  seen: { records: number; valuesSeen: number; rows: number },
+): void {
+  const { parsed, rejected, samples, blank, supersededWithin } = counts;
+  assert(counts.records === seen.records, 'each record is counted');
+  assert(parsed + rejected === seen.records, 'records = parsed + rejected');
+  assert(samples + blank + supersededWithin === seen.valuesSeen, 'each value is accounted for');
+  assert(samples + supersededWithin === seen.rows, 'each sample is a row');
 }
 
 const noCounts: Counts = {
@@ -121,9 +175,9 @@ function refused(problem: DeliveryProblem, undeclaredFields: readonly string[]):
     refusal,
     undeclaredFields,
     sampleRowCount: 0,
-    sampleRows: new Uint8Array(0),
+    sampleRows: [],
     rejectionRowCount: 0,
-    rejectionRows: new Uint8Array(0),
+    rejectionRows: [],
   };
 }
 

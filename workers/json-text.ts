@@ -1,9 +1,15 @@
+import { limits } from '../src/domain/limits.ts';
+
 /** JSON text made ready for `JSON.parse`, which would turn numbers into floats. */
 export interface PreparedJson {
   /** The same JSON with each number in quotes. */
   readonly bytes: Uint8Array;
   /** Where the first escaped surrogate without its other half stands; −1 when there is none. */
   readonly loneSurrogateAt: number;
+  /** Where a bracket goes deeper than `jsonDepthMax`; −1 when none does. */
+  readonly tooDeepAt: number;
+  /** Where a text or number begins that is longer than `cellCharsMax` bytes; −1: none does. */
+  readonly tooLongAt: number;
 }
 
 const lineFeed = 0x0a;
@@ -13,12 +19,16 @@ const minus = 0x2d;
 const point = 0x2e;
 const zero = 0x30;
 const colon = 0x3a;
+const openBracket = 0x5b;
 const backslash = 0x5c;
+const closeBracket = 0x5d;
 const letterU = 0x75;
 /** E or e, D or d: set in lower case by this bit. */
 const lowerCase = 0x20;
 const letterD = 0x64;
 const letterE = 0x65;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
 
 /**
  * Puts every number of a JSON text in quotes, so that `JSON.parse` gives its source text.
@@ -29,27 +39,39 @@ const letterE = 0x65;
  * In newline-delimited JSON each line is treated by itself.
  *
  * @param json well-formed UTF-8
- * @param quoteNumbers false: only look for lone surrogates
+ * @param quoteNumbers false: leave numbers as they are
+ * @param byLine each line is a JSON text of its own
  */
-export function prepareJson(json: Uint8Array, quoteNumbers: boolean): PreparedJson {
+export function prepareJson(json: Uint8Array, quoteNumbers: boolean, byLine = false): PreparedJson {
   const out = new ByteWriter(json);
   let loneSurrogateAt = -1;
+  let tooDeepAt = -1;
+  let tooLongAt = -1;
+  let depth = 0;
   let at = 0;
   while (at < json.length) {
+    const start = at;
     const byte = json[at]!;
     if (byte === quote) {
       const found = passString(json, at + 1);
       if (loneSurrogateAt < 0) loneSurrogateAt = found.loneSurrogateAt;
       at = found.end;
+      if (byLine && json[at - 1] === lineFeed) depth = 0;
     } else if (quoteNumbers && (byte === minus || isDigit(byte))) {
       const end = numberEnd(json, at);
       if (end > 0 && !colonFollows(json, end)) out.quote(at, end);
       at = end > 0 ? end : at + 1;
     } else {
       at++;
+      if (byte === openBrace || byte === openBracket) {
+        depth++;
+        if (depth > limits.jsonDepthMax && tooDeepAt < 0) tooDeepAt = start;
+      } else if (byte === closeBrace || byte === closeBracket) depth--;
+      else if (byte === lineFeed && byLine) depth = 0;
     }
+    if (at - start > limits.cellCharsMax && tooLongAt < 0) tooLongAt = start;
   }
-  return { bytes: out.finish(), loneSurrogateAt };
+  return { bytes: out.finish(), loneSurrogateAt, tooDeepAt, tooLongAt };
 }
 
 /** Copies a text up to where quotes are put in; without any, there is no copy. */

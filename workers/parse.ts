@@ -1,22 +1,27 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
+import type { MessagePort } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
 import { openArtifacts } from '../src/artifacts/open.ts';
 import type {
+  HandedRows,
   ParseAnswer,
   ParseInput,
   ParseOutcome,
   ParseTask,
+  RowPieces,
   WorkerSettings,
 } from '../src/parse/messages.ts';
 import { parseDelivery } from './delivery.ts';
+import type { HandOn } from './delivery-rows.ts';
 
 /**
  * The entry of a parse thread. It reads bodies from the artifact store by itself, so that they
  * never pass through the main thread; the encoded rows are moved to it, not copied.
  *
- * A body that cannot be read, or is not the one that was accepted, is `unreadable`. Whatever else
- * is thrown is a defect of the parser and fails the task.
+ * A body that cannot be read is `unreadable`, one that is not what was accepted is `damaged`.
+ * Whatever else is thrown is a defect of the parser and fails the task.
  */
 
 const { artifactsUrl } = workerData as WorkerSettings;
@@ -26,36 +31,70 @@ const artifacts = openArtifacts(artifactsUrl);
 const readsAheadMax = 8;
 
 export default async function parse(task: ParseTask): Promise<ParseAnswer> {
-  const { deliveries } = task;
+  const { deliveries, rows } = task;
   const reads = deliveries.slice(0, readsAheadMax).map(read);
   const outcomes: ParseOutcome[] = [];
-  for (const [i, input] of deliveries.entries()) {
-    const body = await reads[i]!;
-    // A read that is done with must not hold its body until the task ends.
-    delete reads[i];
-    const next = deliveries[i + readsAheadMax];
-    if (next !== undefined) reads[i + readsAheadMax] = read(next);
-    outcomes.push('kind' in body ? body : { kind: 'done', ...parseDelivery(input, body) });
+  try {
+    for (const [i, input] of deliveries.entries()) {
+      const body = await reads[i]!;
+      // A read that is done with must not hold its body until the task ends.
+      delete reads[i];
+      const next = deliveries[i + readsAheadMax];
+      if (next !== undefined) reads[i + readsAheadMax] = read(next);
+      outcomes.push('kind' in body ? body : await outcomeOf(input, body, handOnTo(rows, i)));
+    }
+    return moved({ outcomes });
+  } finally {
+    rows?.close();
   }
-  return moved({ outcomes });
 }
 
-type Unreadable = Extract<ParseOutcome, { kind: 'unreadable' }>;
+type NotParsed = Extract<ParseOutcome, { readonly reason: string }>;
 
-async function read(input: ParseInput): Promise<Buffer | Unreadable> {
+async function read(input: ParseInput): Promise<Buffer | NotParsed> {
   try {
     const body = await buffer(await artifacts.read(input.place));
     if (createHash('sha256').update(body).digest('hex') === input.sha256) return body;
-    return { kind: 'unreadable', reason: 'the stored bytes are not those that were accepted' };
+    return { kind: 'damaged', reason: 'the stored bytes are not those that were accepted' };
   } catch (error) {
     const { name, message } = error as Error;
     return { kind: 'unreadable', reason: `${name}: ${message}` };
   }
 }
 
+async function outcomeOf(
+  input: ParseInput,
+  body: Buffer,
+  handOn: HandOn | null,
+): Promise<ParseOutcome> {
+  try {
+    return { kind: 'done', ...(await parseDelivery(input, body, handOn)) };
+  } catch (error) {
+    if (error instanceof RowsNotTaken) return { kind: 'unreadable', reason: error.message };
+    throw error;
+  }
+}
+
+/** The main thread wants no more rows; what failed there is known there. */
+class RowsNotTaken extends Error {}
+
+function handOnTo(port: MessagePort | undefined, delivery: number): HandOn | null {
+  if (port === undefined) return null;
+  return async (rows) => {
+    const handed: HandedRows = { ...rows, delivery };
+    port.postMessage(handed, buffersOf(rows));
+    const [goOn] = (await once(port, 'message')) as [boolean];
+    if (!goOn) throw new RowsNotTaken('rows that were handed on were not taken');
+  };
+}
+
+function buffersOf({ sampleRows, rejectionRows }: RowPieces): ArrayBuffer[] {
+  return [...sampleRows, ...rejectionRows].map((piece) => piece.buffer);
+}
+
 function moved(answer: ParseAnswer): ParseAnswer {
   const buffers = answer.outcomes.flatMap((outcome) =>
-    outcome.kind === 'done' ? [outcome.sampleRows.buffer, outcome.rejectionRows.buffer] : [],
+    outcome.kind === 'done' ? buffersOf(outcome) : [],
   );
   const transferable = { [transferableSymbol]: buffers, [valueSymbol]: answer };
   return move(transferable) as unknown as ParseAnswer;

@@ -15,6 +15,9 @@ export interface LabelInterner {
   labels(set: LabelSet, ids: readonly number[]): Labels;
 }
 
+/** V8 copies parts shorter than this by itself. */
+const slicedCharsMin = 13;
+
 /** More texts than a body can hold; keeps a pair of ids within exact integers. */
 const idsMax = 2 ** 26;
 
@@ -37,7 +40,7 @@ export function labelInterner(labelSets: readonly LabelSet[]): LabelInterner {
       let id = idByText.get(text);
       if (id === undefined) {
         id = jsonById.push(JSON.stringify(text)) - 1;
-        idByText.set(text, id);
+        idByText.set(ownCopy(text), id);
       }
       return id;
     },
@@ -62,4 +65,9 @@ export function labelInterner(labelSets: readonly LabelSet[]): LabelInterner {
       return known;
     },
   };
+}
+
+/** A part of a long text keeps all of it in memory; a copy by way of bytes does not. */
+function ownCopy(text: string): string {
+  return text.length < slicedCharsMin ? text : Buffer.from(text, 'utf16le').toString('utf16le');
 }

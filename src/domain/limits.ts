@@ -55,6 +55,31 @@ export const limits = {
   /** Also how long the deliveries of a dead process wait; extended every third of it. */
   parseLeaseMs: 15_000,
   parseDeadlineMs: 120_000,
+  /** What a packed body may come to, and an XLSX or Parquet body with all that is packed in it. */
+  unpackedBytesMax: 256 * 1024 * 1024,
+  /**
+   * Bytes unpacked for each packed one, judged beyond the first mebibyte. Deflate ends at 1,032:1,
+   * a CSV of one row over and over reaches some 300:1 and real ones 3:1 to 30:1: what is above was
+   * made to be large.
+   */
+  unpackRatioMax: 1_000,
+  unpackRatioFromBytes: 1024 * 1024,
+  /** 8 MiB, what RFC 9659 allows a zstd content encoding to ask of a decoder. */
+  zstdWindowLogMax: 23,
+  zstdFramesMax: 1_024,
+  /** XLSX and Parquet are read from their end, so that their bodies are held whole. */
+  containerBytesMax: 128 * 1024 * 1024,
+  jsonDepthMax: 1_000,
+  columnsMax: 10_000,
+  recordsMax: 5_000_000,
+  cellCharsMax: 1024 * 1024,
+  /** Characters of a CSV row, bytes of a JSON element: what is read at once. */
+  recordCharsMax: 8_388_608,
+  /** Encoded rows that a parse keeps; with more, it judges all first and then reads again. */
+  rowBytesHeldMax: 48 * 1024 * 1024,
+  /** Encoded rows of one delivery. */
+  rowBytesMax: 2 * 1024 * 1024 * 1024,
+  parquetFooterBytesMax: 4 * 1024 * 1024,
   /** An insert leaves when it has so many rows or bytes, or its oldest row is so old. */
   insertRowsMax: 100_000,
   insertBytesMax: 32 * 1024 * 1024,
@@ -94,4 +119,9 @@ assert(
   'webhooks find room too',
 );
 assert(limits.smallShareBytes >= 100 * limits.smallBodyBytesMax, 'many small ones at once');
+assert(
+  limits.recordCharsMax >= limits.deliveryBytesMax,
+  'only a packed body can hold a record that is too long',
+);
+assert(limits.cellCharsMax < limits.recordCharsMax, 'a record holds cells');
 assert(limits.parseDeadlineMs > limits.insertWaitMs, 'a parse outlives the wait for its insert');

@@ -10,8 +10,24 @@ import type { Zone } from './timezone.ts';
 /** Stands for what is neither text, number nor null: a boolean, an array, an object. */
 export const notText = Symbol('not text');
 
+/** Stands for a number that its file format does not hold exactly. */
+export const inexact = Symbol('inexact number');
+
+/** Stands for an error in a spreadsheet's cell. */
+export const errorCell = Symbol('error');
+
+/** Stands for a formula whose result a spreadsheet does not hold. */
+export const notComputed = Symbol('formula without result');
+
+const symbolCodes = {
+  [notText]: 'not_text',
+  [inexact]: 'number_inexact',
+  [errorCell]: 'cell_error',
+  [notComputed]: 'formula_not_computed',
+} as const;
+
 /** One field of a record: its text (a number's by its source), JSON null, or absent. */
-export type Cell = string | null | undefined | typeof notText;
+export type Cell = string | null | undefined | keyof typeof symbolCodes;
 
 export interface RecordSample {
   /** `period_start`, in days since 1970-01-01. */
@@ -89,7 +105,7 @@ function readCell(
 ): RecordCode | null {
   if (cell === undefined && field.required) return 'field_missing';
   if (field.role === undefined) return null;
-  if (cell === notText) return 'not_text';
+  if (typeof cell === 'symbol') return symbolCodes[cell];
   const text = cell ?? '';
 
   if (field.role === 'value') {

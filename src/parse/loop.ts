@@ -1,11 +1,12 @@
 import type { Job, Outcome, Queue, Reparses } from '../catalog/catalog.ts';
 import { limits } from '../domain/limits.ts';
-import type { EncodedRows, SampleStore } from '../samples/samples.ts';
+import type { SampleStore } from '../samples/samples.ts';
 import { assert } from '../std/assert.ts';
 import type { Clock } from '../std/clock.ts';
 import { crashPoint } from '../std/crash-point.ts';
 import { untilDone } from '../std/retry.ts';
 import { Gather } from './gather.ts';
+import { HandedInserts, insertRows, type RowTaker } from './inserts.ts';
 import { type ParseOutcome, parserVersion } from './messages.ts';
 import type { ParsePool } from './pool.ts';
 import { Settler } from './settler.ts';
@@ -16,12 +17,7 @@ export interface LoopParts {
   readonly reparses: Pick<Reparses, 'takeTurn' | 'extendTurn' | 'endTurn'>;
   readonly samples: Pick<SampleStore, 'settle'>;
   readonly pool: ParsePool;
-  readonly rows: {
-    /** Resolves when there is room for more rows. */
-    room(): Promise<void>;
-    /** Resolves when the rows are durable and readable. */
-    add(rows: EncodedRows, rowCount: number): Promise<void>;
-  };
+  readonly rows: RowTaker;
   readonly clock: Clock;
   readonly log: {
     warn(fields: object, message: string): void;
@@ -41,7 +37,8 @@ const pollMs = 1_000;
  * Ordering: rows are durable and readable before the catalog says `parsed`. A crash in between
  * parses the delivery again; its rows carry the same versions, so nothing doubles. Rows of a
  * generation above 0 are kept apart until all are durable, and are then settled (`settler.ts`); so
- * are those of a first parse that comes after a later delivery was parsed again.
+ * are those of a first parse that comes after a later delivery was parsed again. Of a delivery with
+ * very many rows, some are inserted while it is read a second time (`inserts.ts`).
  *
  * Failure: whatever a store does puts the delivery back with a growing wait, without end. Only a
  * thread that dies over one delivery alone counts against it.
@@ -154,29 +151,36 @@ export class ParseLoop {
   }
 
   async #work(jobs: readonly Job[]): Promise<void> {
+    const handed = new HandedInserts(jobs, this.#parts.rows);
     try {
       await this.#parts.rows.room();
-      const answer = await this.#parts.pool.run({ deliveries: jobs.map(inputOf) });
+      const task = { deliveries: jobs.map(inputOf) };
+      const answer = await this.#parts.pool.run(task, (rows) => handed.take(rows));
       assert(answer.outcomes.length === jobs.length, 'one outcome for each delivery');
       crashPoint('parsed');
-      await Promise.all(jobs.map((job, i) => this.#settle(job, answer.outcomes[i]!)));
+      await Promise.all(
+        jobs.map((job, i) => this.#settle(job, answer.outcomes[i]!, handed.of(job))),
+      );
     } catch (err) {
-      await this.#threadDied(jobs, err);
+      // Its body was read to its end: whatever happened then, it can be parsed.
+      const [job] = jobs;
+      if (jobs.length === 1 && handed.has(job!)) await this.#putBack(job!, err);
+      else await this.#threadDied(jobs, err);
     }
   }
 
-  /** Never rejects: a delivery that cannot be settled goes back to the queue. */
-  async #settle(job: Job, outcome: ParseOutcome): Promise<void> {
+  /**
+   * Never rejects: a delivery that cannot be settled goes back to the queue.
+   *
+   * @param handed rows of it that were inserted while it was parsed
+   */
+  async #settle(job: Job, outcome: ParseOutcome, handed = Promise.resolve()): Promise<void> {
     try {
+      await handed;
+      if (outcome.kind === 'damaged') return await this.#damaged(job, outcome.reason);
       if (outcome.kind === 'unreadable') throw new Error(outcome.reason);
-      const { sampleRows, rejectionRows } = outcome;
-      const rowCount = outcome.sampleRowCount + outcome.rejectionRowCount;
-      const again = job.generation > 0;
-      if (rowCount > 0) {
-        const rows = again ? { samples: [], reparsed: [sampleRows] } : { samples: [sampleRows] };
-        await this.#parts.rows.add({ ...rows, rejections: [rejectionRows] }, rowCount);
-      }
-      crashPoint(again ? 'generation_inserted' : 'inserted');
+      await insertRows(job, outcome, this.#parts.rows);
+      crashPoint(job.generation > 0 ? 'generation_inserted' : 'inserted');
       await this.#complete(job, {
         artifactId: job.artifactId,
         token: job.token,
@@ -211,18 +215,29 @@ export class ParseLoop {
     // Nobody else knows of these rows: a failure here is not put back to the queue.
     await untilDone(() => this.#settler.settle(late), {
       waitMs: waitMs(0),
-      waitMaxMs: waitMs(10),
+      waitMaxMs: waitMs(waitsMax),
       signal: this.#stopping.signal,
       told: (err) =>
         this.#parts.log.warn({ err, artifactId: job.artifactId }, 'late rows are still there'),
     });
   }
 
+  /** Nothing is parsed but what was accepted: it waits until somebody has mended the store. */
+  async #damaged(job: Job, reason: string): Promise<void> {
+    const { clock, log } = this.#parts;
+    log.error({ reason, artifactId: job.artifactId }, 'the stored bytes of a delivery are damaged');
+    await this.#release(job, clock() + waitMs(waitsMax));
+  }
+
   async #putBack(job: Job, err: unknown): Promise<void> {
-    const { queue, clock, log } = this.#parts;
+    const { clock, log } = this.#parts;
     log.warn({ err, artifactId: job.artifactId }, 'a delivery goes back to the queue');
-    const notBefore = clock() + waitMs(job.failures);
     this.#notBefore = Math.max(this.#notBefore, clock() + waitMs(0));
+    await this.#release(job, clock() + waitMs(job.failures));
+  }
+
+  async #release(job: Job, notBefore: number): Promise<void> {
+    const { queue, log } = this.#parts;
     try {
       const [late] = await queue.release([job], notBefore);
       if (late) await this.#settleLate(job, late.generation);
@@ -279,14 +294,17 @@ function refused({ refusal }: Job): ParseOutcome {
     refusal,
     valuesSeen: 0,
     undeclaredFields: [],
-    sampleRows: new Uint8Array(0),
+    sampleRows: [],
     sampleRowCount: 0,
-    rejectionRows: new Uint8Array(0),
+    rejectionRows: [],
     rejectionRowCount: 0,
   };
 }
 
+/** How many failures make the longest wait. */
+const waitsMax = 10;
+
 /** Half a second, doubling, at most a minute. */
 function waitMs(failures: number): number {
-  return Math.min(500 * 2 ** Math.min(failures, 10), 60_000);
+  return Math.min(500 * 2 ** Math.min(failures, waitsMax), 60_000);
 }

@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads';
 import type {
   ArtifactPlace,
   ContentEncoding,
@@ -19,6 +20,27 @@ export interface WorkerSettings {
 
 export interface ParseTask {
   readonly deliveries: readonly ParseInput[];
+  /**
+   * Takes rows of deliveries that have very many: the thread sends `HandedRows`, whole rows of a
+   * delivery whose last byte was judged, and waits for a boolean, whether it may go on. Without
+   * it, all rows come with the answer.
+   */
+  readonly rows?: MessagePort;
+}
+
+/** Encoded rows, cut into pieces at any byte; transferred, not copied. */
+export interface RowPieces {
+  /** As `domain/sample-row.ts` encodes them. */
+  readonly sampleRows: readonly Uint8Array<ArrayBuffer>[];
+  readonly sampleRowCount: number;
+  /** As `domain/rejection-row.ts` encodes them. */
+  readonly rejectionRows: readonly Uint8Array<ArrayBuffer>[];
+  readonly rejectionRowCount: number;
+}
+
+export interface HandedRows extends RowPieces {
+  /** The place of the delivery in the task. */
+  readonly delivery: number;
 }
 
 export interface ParseInput {
@@ -48,21 +70,18 @@ export interface ParseAnswer {
 export type ParseOutcome =
   | ({ readonly kind: 'done' } & ParsedDelivery)
   /** The bytes could not be read: an infrastructure failure, never the delivery's fault. */
-  | { readonly kind: 'unreadable'; readonly reason: string };
+  | { readonly kind: 'unreadable'; readonly reason: string }
+  /** The stored bytes are not those of the receipt: nothing was parsed. */
+  | { readonly kind: 'damaged'; readonly reason: string };
 
-export interface ParsedDelivery {
+/** What was made of a delivery, and its rows, but for those that were handed on before. */
+export interface ParsedDelivery extends RowPieces {
   readonly status: 'parsed' | 'rejected';
   readonly counts: Counts;
   /** Value cells of the parsed records, counted by itself: the accounting is checked by it. */
   readonly valuesSeen: number;
   readonly refusal: Rejection | null;
   readonly undeclaredFields: readonly string[];
-  /** Encoded by `domain/sample-row.ts`; transferred, not copied. */
-  readonly sampleRows: Uint8Array;
-  readonly sampleRowCount: number;
-  /** Encoded by `domain/rejection-row.ts`. */
-  readonly rejectionRows: Uint8Array;
-  readonly rejectionRowCount: number;
 }
 
 /** Raised when the rules of parsing change; kept with each delivery. */

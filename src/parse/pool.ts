@@ -1,9 +1,17 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { MessageChannel } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { limits } from '../domain/limits.ts';
 import type { PushReading } from '../domain/push.ts';
-import type { ParseAnswer, ParseTask, ReadPushTask, WorkerSettings } from './messages.ts';
+import type {
+  HandedRows,
+  ParseAnswer,
+  ParseTask,
+  ReadPushTask,
+  WorkerSettings,
+} from './messages.ts';
+import { pausableTimeout } from './pausable-timeout.ts';
 import { Turns } from './turns.ts';
 
 const worker = (name: string) =>
@@ -13,13 +21,18 @@ const worker = (name: string) =>
 export interface ParsePool {
   readonly threads: number;
   /**
+   * @param takeRows takes rows of large deliveries while they are made; without it, all come with
+   *   the answer
    * @throws when the thread dies or overruns `parseDeadlineMs`: its deliveries' fault or the
-   *   machine's, which running each alone tells
+   *   machine's, which running each alone tells. The time of `takeRows` does not count
    */
-  run(task: ParseTask): Promise<ParseAnswer>;
+  run(task: Omit<ParseTask, 'rows'>, takeRows?: TakeRows): Promise<ParseAnswer>;
   /** Ends the threads; what they were at is rejected. */
   close(): Promise<void>;
 }
+
+/** @returns whether more may come; on false the delivery's outcome is `unreadable` */
+export type TakeRows = (rows: HandedRows) => Promise<boolean>;
 
 /** @param how tests hand in their own worker file, which crashes, and do not wait for long */
 export function startParsePool(
@@ -42,9 +55,33 @@ export function startParsePool(
   const turns = new Turns(threads);
   return {
     threads,
-    run: (task) => turns.run(() => pool.run(task, { signal: AbortSignal.timeout(deadlineMs) })),
+    run: (task, takeRows) => turns.run(() => runTask(pool, task, takeRows, deadlineMs)),
     close: () => pool.destroy(),
   };
+}
+
+async function runTask(
+  pool: Piscina<ParseTask, ParseAnswer>,
+  task: Omit<ParseTask, 'rows'>,
+  takeRows: TakeRows | undefined,
+  deadlineMs: number,
+): Promise<ParseAnswer> {
+  const deadline = pausableTimeout(deadlineMs);
+  const { port1: own, port2: rows } = new MessageChannel();
+  own.on('message', async (handed: HandedRows) => {
+    deadline.pause();
+    const goOn = await takeRows!(handed).catch(() => false);
+    deadline.resume();
+    own.postMessage(goOn);
+  });
+  try {
+    const { signal } = deadline;
+    if (takeRows === undefined) return await pool.run(task, { signal });
+    return await pool.run({ ...task, rows }, { signal, transferList: [rows] });
+  } finally {
+    deadline.end();
+    own.close();
+  }
 }
 
 /** The thread that reads large JSON pushes at the door; apart, so that no document delays it. */

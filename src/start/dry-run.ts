@@ -37,7 +37,7 @@ export async function dryRunner(settings: Settings, catalog: Catalog) {
       const input = inputOf(await jobOf(catalog, delivery, shapeVersion));
       const { outcomes } = await pool.run({ deliveries: [input] });
       const outcome = outcomes[0]!;
-      if (outcome.kind === 'unreadable') throw new Error(outcome.reason);
+      if (outcome.kind !== 'done') throw new Error(outcome.reason);
       return await compare(samples.store, delivery, outcome);
     },
     async close() {
@@ -75,7 +75,7 @@ async function compare(
       for (const line of cut(chunk)) diff.before(storedRow(line));
     }
   }
-  for (const row of parsedRows([parsed.sampleRows])) diff.after(row);
+  for (const row of parsedRows([Buffer.concat(parsed.sampleRows)])) diff.after(row);
   const failing =
     parsed.refusal === null
       ? await newlyRejected(store, delivery, parsed)
@@ -88,7 +88,7 @@ async function newlyRejected(
   delivery: Delivery,
   parsed: ParsedDelivery,
 ): Promise<number> {
-  const after = new Set(rejectedRecords([parsed.rejectionRows]));
+  const after = new Set(rejectedRecords([Buffer.concat(parsed.rejectionRows)]));
   const { artifactId, generation, counts } = delivery;
   if (!counts?.rejected) return after.size;
   for (let offset = 0; ; offset += rejectionsPage) {

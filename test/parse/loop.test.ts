@@ -33,9 +33,9 @@ const done: ParseOutcome = {
   valuesSeen: 1,
   refusal: null,
   undeclaredFields: [],
-  sampleRows: Buffer.from('row\n'),
+  sampleRows: [new Uint8Array(Buffer.from('row\n'))],
   sampleRowCount: 1,
-  rejectionRows: new Uint8Array(),
+  rejectionRows: [],
   rejectionRowCount: 0,
 };
 

@@ -3,13 +3,18 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CsvRows } from '../../workers/csv.ts';
 
-function split(text: string, delimiter = ',') {
-  const csv = new CsvRows(text, delimiter);
+/** @param cuts where the text is cut into pieces */
+function split(text: string, delimiter = ',', cuts: readonly number[] = []) {
+  const csv = new CsvRows(delimiter);
   const rows: string[][] = [];
   const lines: number[] = [];
-  for (let row = csv.next(); row !== null; row = csv.next()) {
-    rows.push(row);
-    lines.push(csv.line);
+  const ends = [...cuts.filter((cut) => cut < text.length).toSorted((a, b) => a - b), text.length];
+  for (const [i, end] of ends.entries()) {
+    csv.add(text.slice(ends[i - 1] ?? 0, end), i === ends.length - 1);
+    for (let row = csv.next(); row !== null; row = csv.next()) {
+      rows.push(row);
+      lines.push(csv.line);
+    }
   }
   return { rows, lines, problem: csv.problem };
 }
@@ -157,6 +162,17 @@ describe('beside csv-parse', () => {
       );
     },
   );
+
+  test.each([',', '\t'])('any text reads the same wherever it is cut, split at %j', (delimiter) => {
+    const pieces = fc.constantFrom('a', 'é', ' ', delimiter, '"', '""', '\n', '\r', '\r\n', '"\n');
+    const text = fc.array(pieces, { maxLength: 30 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(text, fc.array(fc.nat(30), { maxLength: 6 }), (whole, cuts) => {
+        expect(split(whole, delimiter, cuts)).toEqual(split(whole, delimiter));
+      }),
+      { numRuns: 6_000 },
+    );
+  });
 
   test('what a writer quotes where it must comes back cell by cell', () => {
     const cell = fc.string({ unit: fc.constantFrom('a', 'ü', ',', '"', '\n', '\r', ' ', '\0') });

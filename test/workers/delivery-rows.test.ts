@@ -11,10 +11,12 @@ describe('gathered rows', () => {
     const rows = new RowBytes(10_000_000);
     const texts = Array.from({ length: 40_000 }, (_, i) => `${i} é \u{1f600}\n`);
     for (const text of texts) rows.row(text);
-    const bytes = rows.take();
-    expect(Buffer.from(bytes).equals(Buffer.from(texts.join('')))).toBe(true);
-    expect(bytes.byteLength).toBe(bytes.buffer.byteLength);
-    expect(rows).toMatchObject({ count: 40_000, overflowed: false });
+    const { pieces, count } = rows.take();
+    expect(Buffer.concat(pieces).equals(Buffer.from(texts.join('')))).toBe(true);
+    expect(new Set(pieces.map((piece) => piece.buffer)).size).toBe(pieces.length);
+    expect(count).toBe(40_000);
+    expect(rows).toMatchObject({ count: 40_000, overflowed: false, held: 0 });
+    expect(rows.take()).toEqual({ pieces: [], count: 0 });
   });
 
   test('take whole numbers, ASCII and bytes piece by piece', () => {
@@ -34,7 +36,7 @@ describe('gathered rows', () => {
             expected += `${number}é${text}\n`;
           }
         }
-        expect(Buffer.from(rows.take()).equals(Buffer.from(expected))).toBe(true);
+        expect(Buffer.concat(rows.take().pieces).equals(Buffer.from(expected))).toBe(true);
       }),
       { numRuns: 25 },
     );
@@ -46,26 +48,38 @@ describe('gathered rows', () => {
       const rows = new RowBytes(100);
       rows.integer(number);
       rows.integer(-number);
-      expect(Buffer.from(rows.take()).toString()).toBe(`${number}${-number}`);
+      expect(Buffer.concat(rows.take().pieces).toString()).toBe(`${number}${-number}`);
     },
   );
 
-  test('that are none are an empty array', () => {
-    expect(new RowBytes(10).take()).toHaveLength(0);
+  test('that are none are no pieces', () => {
+    expect(new RowBytes(10).take()).toEqual({ pieces: [], count: 0 });
   });
 
-  test.each([1, 100, 300_000])('may fill their bound of %i, but not a byte more', (rowBytes) => {
-    const filled = (bytesMax: number) => {
-      const rows = new RowBytes(bytesMax);
-      for (let i = 0; i < 7; i++) rows.row('x'.repeat(rowBytes));
-      return rows;
-    };
-    const full = filled(7 * rowBytes);
-    expect(full.take()).toHaveLength(7 * rowBytes);
-    expect(full.overflowed).toBe(false);
-    const over = filled(7 * rowBytes - 1);
-    expect(over.take()).toHaveLength(0);
-    expect(over.overflowed).toBe(true);
+  test('are let go when they are too many, and still counted', () => {
+    const rows = new RowBytes(1_000_000);
+    const text = `${'é'.repeat(50)}\n`;
+    for (let i = 0; i < 20_000; i++) {
+      rows.row(text);
+      rows.bytes(Buffer.from('ü'));
+      rows.ascii('abc');
+      rows.integer(-1_234);
+      rows.endRow();
+    }
+    expect(rows).toMatchObject({ overflowed: true, count: 40_000, held: 0 });
+    expect(rows.bytesInAll).toBe(20_000 * (101 + 2 + 3 + 5 + 1));
+    expect(rows.take()).toEqual({ pieces: [], count: 0 });
+  });
+
+  test('of one delivery are never seen in those of the next', () => {
+    const first = new RowBytes(1_000);
+    first.row('first\n');
+    const { pieces } = first.take();
+    first.close();
+    const second = new RowBytes(1_000);
+    second.row('second\n');
+    expect(Buffer.concat(pieces).toString()).toBe('first\n');
+    expect(Buffer.concat(second.take().pieces).toString()).toBe('second\n');
   });
 });
 
@@ -84,7 +98,7 @@ test('samples are written as the encoder of their rows gives them', () => {
       expected += encode(day, metric.key, labels.json, `-0.${i}`, i + 1);
     }
   }
-  expect(Buffer.from(rows.take()).toString()).toBe(expected);
+  expect(Buffer.concat(rows.take().pieces).toString()).toBe(expected);
 });
 
 describe('a delivery whose rows do not fit', () => {
@@ -94,7 +108,7 @@ describe('a delivery whose rows do not fit', () => {
   ])('is refused as a whole for its %s', (_, value) => {
     const input = someInput();
     const finished = (records: number) => {
-      const rows = deliveryRows(input, 100_000);
+      const rows = deliveryRows(input, { heldMax: 1_000_000, bytesMax: 100_000 });
       for (let i = 0; i < records; i++) rows.record(['2024-05-01', 's', value, ''], i + 2);
       return decoded(input, rows.finish(null));
     };

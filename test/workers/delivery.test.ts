@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { Field } from '../../src/domain/nouns.ts';
 import type { ParseInput } from '../../src/parse/messages.ts';
@@ -11,8 +10,8 @@ const csvSamples = [
   { day: '2024-05-02', metric: 'revenue', labels: '{"shop":"s2"}', value: '-0.00', record: 2 },
 ];
 
-function refusal(body: string | Buffer, change: Partial<ParseInput> = {}) {
-  const { status, counts, refusal, samples, rejections } = parsed(body, change);
+async function refusal(body: string | Buffer, change: Partial<ParseInput> = {}) {
+  const { status, counts, refusal, samples, rejections } = await parsed(body, change);
   expect(status).toBe('rejected');
   expect(counts.records).toBe(0);
   expect([samples, rejections]).toEqual([[], []]);
@@ -22,8 +21,8 @@ function refusal(body: string | Buffer, change: Partial<ParseInput> = {}) {
 }
 
 describe('a CSV document', () => {
-  test('gives a sample for each value, exactly as sent, with the record it is from', () => {
-    expect(parsed(csv)).toEqual({
+  test('gives a sample for each value, exactly as sent, with the record it is from', async () => {
+    expect(await parsed(csv)).toEqual({
       status: 'parsed',
       counts: { records: 2, parsed: 2, rejected: 0, samples: 3, blank: 1, supersededWithin: 0 },
       refusal: null,
@@ -43,32 +42,36 @@ describe('a CSV document', () => {
       'with its columns in another order',
       'orders,revenue,day,shop\n3,10.50,2024-05-01,s1\n,-0.00,2024-05-02,s2\n',
     ],
-  ])('reads the same %s', (_, body) => {
-    const read = parsed(body);
+  ])('reads the same %s', async (_, body) => {
+    const read = await parsed(body);
     const order = (a: object, b: object) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
     expect(read.samples.toSorted(order)).toEqual(csvSamples.toSorted(order));
     expect(read).toMatchObject({ status: 'parsed', refusal: null, rejections: [] });
   });
 
-  test('keeps commas, quotes and line ends of a quoted label', () => {
+  test('keeps commas, quotes and line ends of a quoted label', async () => {
     const body = 'day,shop,revenue\n2024-05-01,"a,""b""\nc\\\t",1\n';
-    const { samples } = parsed(body);
+    const { samples } = await parsed(body);
     expect(samples.map(({ labels }) => JSON.parse(labels))).toEqual([{ shop: 'a,"b"\nc\\\t' }]);
   });
 
-  test('may lack an optional column, whose values are then blank', () => {
-    const { counts } = parsed('day,shop,revenue\n2024-05-01,s1,1\n');
+  test('may lack an optional column, whose values are then blank', async () => {
+    const { counts } = await parsed('day,shop,revenue\n2024-05-01,s1,1\n');
     expect(counts).toMatchObject({ parsed: 1, samples: 1, blank: 1 });
   });
 
   test.each(['day,shop,revenue,orders\n', 'day,shop,revenue', '\n\nday,shop,revenue\n\n'])(
     'with a header and no rows is parsed with 0 records: %j',
-    (body) => {
-      expect(parsed(body)).toMatchObject({ status: 'parsed', counts: { records: 0 }, samples: [] });
+    async (body) => {
+      expect(await parsed(body)).toMatchObject({
+        status: 'parsed',
+        counts: { records: 0 },
+        samples: [],
+      });
     },
   );
 
-  test('loses its bad records only, each with its line, fields and codes', () => {
+  test('loses its bad records only, each with its line, fields and codes', async () => {
     const body = [
       'day,shop,revenue,orders',
       '2024-02-30,s1,1e5,3',
@@ -78,7 +81,7 @@ describe('a CSV document', () => {
       '',
       '2024-05-01,s1,3,3,4',
     ].join('\n');
-    const { status, counts, rejections, samples } = parsed(body);
+    const { status, counts, rejections, samples } = await parsed(body);
     expect(status).toBe('parsed');
     expect(counts).toMatchObject({ records: 5, parsed: 1, rejected: 4, samples: 2 });
     expect(rejections).toEqual([
@@ -91,16 +94,18 @@ describe('a CSV document', () => {
     expect(samples.map(({ record }) => record)).toEqual([2, 2]);
   });
 
-  test('is rejected, with its record’s rejections, when no record is good', () => {
-    const { status, refusal, counts, rejections } = parsed('day,shop,revenue\n,s1,1\n,s2,1\n');
+  test('is rejected, with its record’s rejections, when no record is good', async () => {
+    const { status, refusal, counts, rejections } = await parsed(
+      'day,shop,revenue\n,s1,1\n,s2,1\n',
+    );
     expect({ status, refusal }).toEqual({ status: 'rejected', refusal: null });
     expect(counts).toMatchObject({ records: 2, parsed: 0, rejected: 2 });
     expect(rejections).toHaveLength(2);
   });
 
-  test('emits every row of a repeated identity and counts the earlier ones', () => {
+  test('emits every row of a repeated identity and counts the earlier ones', async () => {
     const body = 'day,shop,revenue\n2024-05-01,s,1\n2024-05-01,s,2\n2024-05-01,s,3\n';
-    const { counts, samples } = parsed(body);
+    const { counts, samples } = await parsed(body);
     expect(counts).toMatchObject({ samples: 1, supersededWithin: 2 });
     expect(samples.map(({ value, record }) => [value, record])).toEqual([
       ['1', 1],
@@ -130,19 +135,19 @@ describe('a CSV document', () => {
     ['with a byte cut off', Buffer.from(`${csv}2024-05-03,ö`).subarray(0, -1), 'invalid_utf8'],
     ['with a surrogate in UTF-8', Buffer.from([0xed, 0xa0, 0x80]), 'invalid_utf8'],
     ['with an overlong character', Buffer.from([0xc0, 0x80]), 'invalid_utf8'],
-  ])('%s is refused as a whole', (_, body, expected) => {
-    expect(refusal(body)).toBe(expected);
+  ])('%s is refused as a whole', async (_, body, expected) => {
+    expect(await refusal(body)).toBe(expected);
   });
 
-  test('lists the undeclared names of its header once, and none of a refused header', () => {
-    const { undeclaredFields } = parsed('note,day,shop,,revenue,note\n');
+  test('lists the undeclared names of its header once, and none of a refused header', async () => {
+    const { undeclaredFields } = await parsed('note,day,shop,,revenue,note\n');
     expect(undeclaredFields).toEqual(['note', '']);
-    expect(parsed('note,day,shop\n').undeclaredFields).toEqual([]);
+    expect((await parsed('note,day,shop\n')).undeclaredFields).toEqual([]);
   });
 
-  test('lists at most 1,000 undeclared names, cut to 200 characters', () => {
+  test('lists at most 1,000 undeclared names, cut to 200 characters', async () => {
     const names = Array.from({ length: 1_200 }, (_, i) => `${i}${'\u{1f600}'.repeat(300)}`);
-    const { undeclaredFields } = parsed(`day,shop,revenue,${names.join(',')}\n`);
+    const { undeclaredFields } = await parsed(`day,shop,revenue,${names.join(',')}\n`);
     expect(undeclaredFields).toHaveLength(1_000);
     expect(undeclaredFields[7]).toBe(`7${'\u{1f600}'.repeat(199)}`);
   });
@@ -151,41 +156,41 @@ describe('a CSV document', () => {
 describe('values and periods at their limits come back as sent', () => {
   test.each(['9'.repeat(76), `-0.${'1'.repeat(75)}`, '10.50', '-0.00', '0.1', '007'])(
     '%s',
-    (value) => {
+    async (value) => {
       const change: [Partial<ParseInput>, string][] = [
         [{ format: 'csv' }, `day,shop,revenue\n2024-05-01,s,${value}\n`],
         [{ format: 'json' }, `[{"day":"2024-05-01","shop":"s","revenue":"${value}"}]`],
         [{ format: 'ndjson' }, `{"day":"2024-05-01","shop":"s","revenue":"${value}"}`],
       ];
       for (const [input, body] of change) {
-        expect(parsed(body, input).samples.map((sample) => sample.value)).toEqual([value]);
+        expect((await parsed(body, input)).samples.map((sample) => sample.value)).toEqual([value]);
       }
     },
   );
 
-  test('months of ten years, 1900, 2299 and a leap day', () => {
+  test('months of ten years, 1900, 2299 and a leap day', async () => {
     const months = Array.from(
       { length: 120 },
       (_, i) => `${2010 + Math.floor(i / 12)}-${String((i % 12) + 1).padStart(2, '0')}-01`,
     );
     const days = [...months, '1900-01-01', '2299-12-31', '2024-02-29', '1969-12-31', '1970-01-01'];
     const body = `day,shop,revenue\n${days.map((day) => `${day},s,1\n`).join('')}`;
-    expect(parsed(body).samples.map(({ day }) => day)).toEqual(days);
+    expect((await parsed(body)).samples.map(({ day }) => day)).toEqual(days);
   });
 });
 
-test('a TSV document is split at tabs, and a comma is text', () => {
+test('a TSV document is split at tabs, and a comma is text', async () => {
   const body = 'day\tshop\trevenue\n2024-05-01\t"a\tb",\t1\n';
-  expect(refusal(body, { format: 'tsv' })).toBe('quote_misplaced 2');
-  const { samples } = parsed(body.replace('"a\tb",', '"a\tb"'), { format: 'tsv' });
+  expect(await refusal(body, { format: 'tsv' })).toBe('quote_misplaced 2');
+  const { samples } = await parsed(body.replace('"a\tb",', '"a\tb"'), { format: 'tsv' });
   expect(samples[0]!.labels).toBe('{"shop":"a\\tb"}');
 });
 
 describe('a JSON document', () => {
   const json = (body: string) => parsed(body, { format: 'json' });
 
-  test('takes numbers by their source text, texts as they are, null as blank', () => {
-    const { samples, counts } = json(`[
+  test('takes numbers by their source text, texts as they are, null as blank', async () => {
+    const { samples, counts } = await json(`[
       {"day":"2024-05-01","shop":"s1","revenue":10.50,"orders":3},
       {"orders":null,"revenue":"-0.00","shop":"s2","day":"2024-05-02"}
     ]`);
@@ -193,26 +198,26 @@ describe('a JSON document', () => {
     expect(counts).toMatchObject({ parsed: 2, blank: 1 });
   });
 
-  test('may be one object', () => {
-    expect(json('{"day":"2024-05-01","shop":7,"revenue":1}').samples).toEqual([
+  test('may be one object', async () => {
+    expect((await json('{"day":"2024-05-01","shop":7,"revenue":1}')).samples).toEqual([
       { day: '2024-05-01', metric: 'revenue', labels: '{"shop":"7"}', value: '1', record: 1 },
     ]);
   });
 
-  test('that is an empty array is parsed with 0 records', () => {
-    expect(json(' [] ')).toMatchObject({ status: 'parsed', counts: { records: 0 } });
+  test('that is an empty array is parsed with 0 records', async () => {
+    expect(await json(' [] ')).toMatchObject({ status: 'parsed', counts: { records: 0 } });
   });
 
-  test('lets the last of two equal names win', () => {
-    const { samples } = json(
+  test('lets the last of two equal names win', async () => {
+    const { samples } = await json(
       '[{"day":"2024-05-01","shop":"a","shop":"b","revenue":1,"revenue":2}]',
     );
     expect(samples).toMatchObject([{ labels: '{"shop":"b"}', value: '2' }]);
   });
 
-  test('loses its bad records only', () => {
+  test('loses its bad records only', async () => {
     const good = '{"day":"2024-05-01","shop":"s","revenue":1}';
-    const { counts, rejections } = json(`[${good},5,null,[],"x",
+    const { counts, rejections } = await json(`[${good},5,null,[],"x",
       {"day":"2024-05-01","shop":true,"revenue":{"a":1},"orders":[1]},
       {"shop":"s","revenue":1e5},
       {},${good}]`);
@@ -233,30 +238,30 @@ describe('a JSON document', () => {
     ]);
   });
 
-  test('takes a field named __proto__ for a field like any other', () => {
+  test('takes a field named __proto__ for a field like any other', async () => {
     const fields: Field[] = [...someFields, { name: '__proto__', required: false }];
     const body = '[{"day":"2024-05-01","shop":"s","revenue":1,"__proto__":{"orders":"5"}}]';
-    expect(json(body).undeclaredFields).toEqual(['__proto__']);
-    const declared = parsed(body, { format: 'json', fields });
+    expect((await json(body)).undeclaredFields).toEqual(['__proto__']);
+    const declared = await parsed(body, { format: 'json', fields });
     expect(declared).toMatchObject({ undeclaredFields: [], counts: { samples: 1 } });
     const label = someFields.with(1, { name: '__proto__', role: 'label', label: 'shop' });
     const text =
       '[{"day":"2024-05-01","revenue":1,"__proto__":"x"},{"day":"2024-05-01","revenue":1}]';
-    const labelled = parsed(text, { format: 'json', fields: label });
+    const labelled = await parsed(text, { format: 'json', fields: label });
     expect(labelled.samples.map(({ labels }) => labels)).toEqual(['{"shop":"x"}']);
     expect(labelled.rejections).toEqual(['2.0 line NULL __proto__ field_missing']);
   });
 
-  test('lists undeclared names in the order in which they first come', () => {
+  test('lists undeclared names in the order in which they first come', async () => {
     const body = '[{"b":1,"day":"2024-05-01"},{"a":{"c":1},"b":2}]';
-    expect(json(body).undeclaredFields).toEqual(['b', 'a']);
+    expect((await json(body)).undeclaredFields).toEqual(['b', 'a']);
   });
 
-  test('may be nested as deep as it is long, where no role is', () => {
-    const depth = 500_000;
+  test('may be nested where no role is', async () => {
+    const depth = 990;
     const deep = `${'['.repeat(depth)}1${']'.repeat(depth)}`;
     const body = `[{"day":"2024-05-01","shop":"s","revenue":1,"note":${deep}}]`;
-    expect(json(body).counts).toMatchObject({ parsed: 1, samples: 1 });
+    expect((await json(body)).counts).toMatchObject({ parsed: 1, samples: 1 });
   });
 
   test.each<[string, string, string]>([
@@ -266,19 +271,19 @@ describe('a JSON document', () => {
     ['has a comma too many', '[{},]', 'invalid_json'],
     ['has a number that JSON does not know', '[{"revenue":01}]', 'invalid_json'],
     ['has a comment', '[] // none', 'invalid_json'],
-    ['opens half a million arrays', '['.repeat(500_000), 'invalid_json'],
+    ['opens half a million arrays', '['.repeat(500_000), 'json_too_deep'],
     ['is a number', '5', 'json_not_records'],
     ['is a text', '"day"', 'json_not_records'],
     ['is null', 'null', 'json_not_records'],
     ['has a lone surrogate in a value', '[{"day":"\\ud800"}]', 'lone_surrogate'],
     ['has a lone surrogate in a name that is not declared', '[{"\\ude00":1}]', 'lone_surrogate'],
-  ])('that %s is refused as a whole', (_, body, code) => {
-    expect(refusal(body, { format: 'json' })).toBe(code);
+  ])('that %s is refused as a whole', async (_, body, code) => {
+    expect(await refusal(body, { format: 'json' })).toBe(code);
   });
 
-  test('of invalid UTF-8 is refused as a whole', () => {
+  test('of invalid UTF-8 is refused as a whole', async () => {
     const body = Buffer.from('[{"day":"2024-05-01","shop":"é","revenue":1}]', 'latin1');
-    expect(refusal(body, { format: 'json' })).toBe('invalid_utf8');
+    expect(await refusal(body, { format: 'json' })).toBe('invalid_utf8');
   });
 });
 
@@ -286,9 +291,9 @@ describe('an NDJSON document', () => {
   const line = '{"day":"2024-05-01","shop":"s1","revenue":10.50,"orders":3}';
   const change = { format: 'ndjson' } as const;
 
-  test('has one record a line, blank lines passed over but counted', () => {
+  test('has one record a line, blank lines passed over but counted', async () => {
     const body = `\n${line}\r\n \t\n{"day":"","shop":"s","revenue":1}\n7\n${line}`;
-    const { counts, rejections } = parsed(body, change);
+    const { counts, rejections } = await parsed(body, change);
     expect(counts).toMatchObject({ records: 4, parsed: 2, rejected: 2, supersededWithin: 2 });
     expect(rejections).toEqual([
       '2.0 line 4 day period_blank',
@@ -296,8 +301,8 @@ describe('an NDJSON document', () => {
     ]);
   });
 
-  test('without lines is parsed with 0 records', () => {
-    expect(parsed('\n', change)).toMatchObject({ status: 'parsed', counts: { records: 0 } });
+  test('without lines is parsed with 0 records', async () => {
+    expect(await parsed('\n', change)).toMatchObject({ status: 'parsed', counts: { records: 0 } });
   });
 
   test.each<[string, string, string]>([
@@ -306,8 +311,8 @@ describe('an NDJSON document', () => {
     ['with an object over two lines', '{"day":\n"2024-05-01"}\n', 'invalid_json 1'],
     ['with an open text', `${line}\n{"day":"2024\n{"a":1}\n`, 'invalid_json 2'],
     ['with a lone surrogate', `${line}\n\n{"x":"\\udead"}\n${line}`, 'lone_surrogate 3'],
-  ])('%s is refused as a whole', (_, body, expected) => {
-    expect(refusal(body, change)).toBe(expected);
+  ])('%s is refused as a whole', async (_, body, expected) => {
+    expect(await refusal(body, change)).toBe(expected);
   });
 });
 
@@ -316,16 +321,16 @@ describe('a JSON push', () => {
   const push = (payload: string) =>
     `{"idempotency_key":"k","shape_version":1,"payload":${payload}}`;
 
-  test('is one record, its payload', () => {
+  test('is one record, its payload', async () => {
     const body = push('{"day":"2024-05-01","shop":"s1","revenue":"10.50","orders":"3","x":"y"}');
-    const read = parsed(body, change);
+    const read = await parsed(body, change);
     expect(read.samples).toEqual(csvSamples.slice(0, 2));
     expect(read.undeclaredFields).toEqual(['x']);
   });
 
-  test('has text for values: a number is none', () => {
+  test('has text for values: a number is none', async () => {
     const body = push('{"day":"2024-05-01","shop":"s1","revenue":10.50}');
-    const { status, refusal, rejections } = parsed(body, change);
+    const { status, refusal, rejections } = await parsed(body, change);
     expect({ status, refusal }).toEqual({ status: 'rejected', refusal: null });
     expect(rejections).toEqual(['1.0 line NULL revenue not_text']);
   });
@@ -336,48 +341,25 @@ describe('a JSON push', () => {
     ['that is an array', '[]', 'push_invalid'],
     ['that is no JSON', 'day=1', 'invalid_json'],
     ['with a lone surrogate', push('{"shop":"\\ud800"}'), 'lone_surrogate'],
-  ])('%s is refused as a whole', (_, body, code) => {
-    expect(refusal(body, change)).toBe(code);
+  ])('%s is refused as a whole', async (_, body, code) => {
+    expect(await refusal(body, change)).toBe(code);
   });
 });
 
 describe('a webhook', () => {
-  test.each(['text/csv', 'text/csv; charset=utf-8', 'Text/CSV'])('of %s is CSV', (mediaType) => {
-    const change = { delivery: 'webhook', format: 'json', mediaType } as const;
-    expect(parsed(csv, change).samples).toEqual(csvSamples);
-  });
+  test.each(['text/csv', 'text/csv; charset=utf-8', 'Text/CSV'])(
+    'of %s is CSV',
+    async (mediaType) => {
+      const change = { delivery: 'webhook', format: 'json', mediaType } as const;
+      expect((await parsed(csv, change)).samples).toEqual(csvSamples);
+    },
+  );
 
-  test('of application/json is an object or an array of objects', () => {
+  test('of application/json is an object or an array of objects', async () => {
     const change = { delivery: 'webhook', mediaType: 'application/json' } as const;
     const one = '{"day":"2024-05-01","shop":"s1","revenue":10.50,"orders":3}';
-    expect(parsed(one, change).samples).toEqual(csvSamples.slice(0, 2));
-    expect(parsed(`[${one}]`, change).samples).toEqual(csvSamples.slice(0, 2));
-    expect(refusal('', change)).toBe('invalid_json');
-  });
-});
-
-describe('what cannot be parsed yet, or at all', () => {
-  test.each(['xlsx', 'parquet'] as const)('%s is refused', (format) => {
-    expect(refusal(csv, { format })).toBe('format_unsupported');
-  });
-
-  test('zstd is refused', () => {
-    expect(refusal(csv, { encoding: 'zstd' })).toBe('encoding_unsupported');
-  });
-
-  test('gzip is unpacked', () => {
-    expect(parsed(gzipSync(csv), { encoding: 'gzip' }).samples).toEqual(csvSamples);
-  });
-
-  test('gzip that is cut off, or none, is refused', () => {
-    const packed = gzipSync(csv);
-    expect(refusal(packed.subarray(0, -4), { encoding: 'gzip' })).toBe('encoding_invalid');
-    expect(refusal(csv, { encoding: 'gzip' })).toBe('encoding_invalid');
-  });
-
-  test('gzip that unpacks to over 256 MiB is refused', () => {
-    const mebibyte = gzipSync(Buffer.alloc(1024 * 1024));
-    const packed = Array.from({ length: 257 }, () => mebibyte);
-    expect(refusal(Buffer.concat(packed), { encoding: 'gzip' })).toBe('unpacked_too_large');
+    expect((await parsed(one, change)).samples).toEqual(csvSamples.slice(0, 2));
+    expect((await parsed(`[${one}]`, change)).samples).toEqual(csvSamples.slice(0, 2));
+    expect(await refusal('', change)).toBe('invalid_json');
   });
 });

@@ -110,6 +110,6 @@ test('bytes that are not those of the receipt are never parsed', async () => {
   const { place } = await store(csvOf(1));
   const input = someInput({ place, sha256: sha256(csvOf(2)).toString('hex') });
   expect((await pool.run({ deliveries: [input] })).outcomes).toEqual([
-    { kind: 'unreadable', reason: 'the stored bytes are not those that were accepted' },
+    { kind: 'damaged', reason: 'the stored bytes are not those that were accepted' },
   ]);
 });

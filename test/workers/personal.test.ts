@@ -9,8 +9,8 @@ const fields: readonly Field[] = [
 ];
 const csv = 'day,shop,revenue\n2024-05-01,canary,10.50\ncanary,canary,canary\n';
 
-test('a delivery whose shape gives a role to a field that is personal now is rejected', () => {
-  const read = parsed(csv, { fields, personalNow: ['revenue', 'shop'] });
+test('a delivery whose shape gives a role to a field that is personal now is rejected', async () => {
+  const read = await parsed(csv, { fields, personalNow: ['revenue', 'shop'] });
   expect(read).toMatchObject({
     status: 'rejected',
     counts: { records: 0, samples: 0 },
@@ -21,10 +21,10 @@ test('a delivery whose shape gives a role to a field that is personal now is rej
   expect(JSON.stringify(read)).not.toContain('canary');
 });
 
-test('a field without a role, or one the shape does not know, may be personal', () => {
+test('a field without a role, or one the shape does not know, may be personal', async () => {
   const named = [...fields, { name: 'customer', personal: true }];
   const body = 'day,shop,revenue,customer\n2024-05-01,s1,10.50,canary\nx,s1,10.50,canary\n';
-  const read = parsed(body, { fields: named, personalNow: ['customer', 'gone'] });
+  const read = await parsed(body, { fields: named, personalNow: ['customer', 'gone'] });
   expect(read).toMatchObject({ status: 'parsed', refusal: null, counts: { parsed: 1 } });
   expect(read.rejections).toHaveLength(1);
   expect(JSON.stringify(read)).not.toContain('canary');

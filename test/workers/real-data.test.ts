@@ -37,11 +37,11 @@ function expectTenths(sum: string, texts: readonly (string | number)[]): void {
 type Row = Record<string, string>;
 
 describe('real series', () => {
-  test('US employment, wide and monthly, gives every cell of the file', () => {
+  test('US employment, wide and monthly, gives every cell of the file', async () => {
     const body = load('us-employment.csv');
     const rows = parse(body, { columns: true }) as Row[];
     const keys = Object.keys(rows[0]!).filter((name) => name !== 'month');
-    const { status, counts, samples, rejections } = parsed(body, {
+    const { status, counts, samples, rejections } = await parsed(body, {
       fields: [{ name: 'month', role: 'period', grain: 'month' }, ...values(keys)],
       metrics: metrics(keys, []),
       timezone: 'America/New_York',
@@ -59,11 +59,11 @@ describe('real series', () => {
     }
   });
 
-  test('weather, daily with a location label, gives every cell of the file', () => {
+  test('weather, daily with a location label, gives every cell of the file', async () => {
     const body = load('weather.csv');
     const rows = parse(body, { columns: true }) as Row[];
     const keys = ['precipitation', 'temp_max', 'temp_min', 'wind'];
-    const { status, counts, samples, undeclaredFields } = parsed(body, {
+    const { status, counts, samples, undeclaredFields } = await parsed(body, {
       fields: [
         { name: 'date', role: 'period' },
         { name: 'location', role: 'label' },
@@ -89,7 +89,7 @@ describe('real series', () => {
     }
   });
 
-  test('unemployment, with date-times and numbers, lands on the months of its own columns', () => {
+  test('unemployment, with date-times and numbers, lands on the months of its own columns', async () => {
     const body = load('unemployment-across-industries.json');
     const rows = JSON.parse(body.toString()) as {
       series: string;
@@ -99,7 +99,7 @@ describe('real series', () => {
       rate: number;
     }[];
     const keys = ['count', 'rate'];
-    const { status, counts, samples } = parsed(body, {
+    const { status, counts, samples } = await parsed(body, {
       format: 'json',
       fields: [
         { name: 'date', role: 'period', grain: 'month' },

@@ -77,9 +77,9 @@ export function decoded(input: ParseInput, parsed: ParsedDelivery) {
 }
 
 /** Parses a body and decodes its rows. */
-export function parsed(body: string | Buffer, change: Partial<ParseInput> = {}) {
+export async function parsed(body: string | Buffer, change: Partial<ParseInput> = {}) {
   const input = someInput(change);
-  return decoded(input, parseDelivery(input, Buffer.from(body)));
+  return decoded(input, await parseDelivery(input, Buffer.from(body)));
 }
 
 function same(found: unknown, expected: unknown): void {
@@ -97,8 +97,11 @@ const unescaped: Record<string, string> = {
   '\\N': 'NULL',
 };
 
-function lines(bytes: Uint8Array, columns: readonly string[]): Record<string, string>[] {
-  const text = Buffer.from(bytes).toString();
+function lines(
+  pieces: readonly Uint8Array[],
+  columns: readonly string[],
+): Record<string, string>[] {
+  const text = Buffer.concat(pieces).toString();
   if (text === '') return [];
   return text
     .replace(/\n$/, '')
