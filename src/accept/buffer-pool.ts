@@ -4,7 +4,7 @@ import { assert } from '../std/assert.ts';
 const ownBytesMax = 4 * 1024;
 /** Chunks up to this are gathered first. */
 const gatheredChunkBytesMax = 1024;
-/** Blocks have these sizes, each half of the next. uWebSockets.js reads up to the largest at once. */
+/** Blocks have these sizes, each half of the next; one read brings up to the largest. */
 const blockBytesMin = 8 * 1024;
 const blockBytesMax = 512 * 1024;
 const bytesKeptMax = 32 * 1024 * 1024;

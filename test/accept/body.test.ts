@@ -90,7 +90,7 @@ describe('a body', () => {
     },
   );
 
-  test('that waits for its reader pauses its sender once it has more than may be kept', async () => {
+  test('pauses its sender while nobody reads it and more came than is kept', async () => {
     for (const [bytes, paused] of [
       [65_536, false],
       [65_537, true],

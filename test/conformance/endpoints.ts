@@ -23,7 +23,7 @@ export const endpoints: readonly Section[] = [
     row(
       'What was refused is not stored.',
       at(refusals, 'a push with %s is 400'),
-      at(refused, 'nothing of an unsigned body reaches a store, large or small, whole or chunked'),
+      at(refused, 'nothing of an unsigned body reaches a store, large or small'),
     ),
   ),
   section(

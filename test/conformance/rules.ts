@@ -28,7 +28,7 @@ export const rules: readonly Section[] = [
         'protocol/tenancy.test',
         'a read tells the samples of its own source only',
         'what is foreign is answered as what does not exist, to the byte',
-        "another's idempotency key and another's bytes are nobody's: both are stored anew",
+        "another's idempotency key and another's bytes are stored anew",
       ),
     ),
     row(
@@ -168,7 +168,7 @@ export const rules: readonly Section[] = [
       'Checks come in one order.',
       at(door, '401 comes before 403, 403 before 413 and 413 before 400'),
       at(refused, '404 comes before the shape version'),
-      at(rates, 'a webhook is 429 before it is found to be a replay, and 404 whatever its rate'),
+      at(rates, 'a webhook is 429 before it is a replay, and 404 whatever its rate'),
     ),
     row(
       'Pushes are safe to retry under the same key, also when they race.',

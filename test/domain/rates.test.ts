@@ -61,7 +61,7 @@ describe('a rate of 60 a minute with a burst of 20 (specification, "Limits")', (
   });
 });
 
-test('whatever the rule and the times: never more than burst and refill, waiting always helps', () => {
+test('whatever the rule and the times: never over burst and refill, waiting always helps', () => {
   const rules = fc.record({
     perMinute: fc.integer({ min: 1, max: 1_000_000 }),
     burst: fc.integer({ min: 1, max: 1_000 }),

@@ -113,7 +113,7 @@ describe('a budget of bytes', () => {
 });
 
 describe('while others wait', () => {
-  test('a body that stalls is told to give way, one that comes fast or is complete is not', async () => {
+  test('a body that stalls gives way, one that comes fast or is complete does not', async () => {
     const { ask } = budgetOf(share + 4 * mib);
     const [stalls, comes, complete] = [new TestHolder(), new TestHolder(), new TestHolder()];
     await ask('stalls', mib, stalls);

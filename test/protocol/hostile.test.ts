@@ -123,7 +123,7 @@ describe('an answer like any other', () => {
 });
 
 describe('pipelined requests', () => {
-  test('end the connection without an answer when one comes before the answer before it', async () => {
+  test('end the connection when one comes before the answer before it', async () => {
     const { window } = api;
     api.window = (query) => sleep(50).then(() => window(query));
     const socket = await sent(get() + get() + get());

@@ -217,7 +217,7 @@ describe('with a clock that tests set', () => {
     expect((await read(source)).status).toBe(200);
   });
 
-  test('a webhook is 429 before it is found to be a replay, and 404 whatever its rate', async () => {
+  test('a webhook is 429 before it is a replay, and 404 whatever its rate', async () => {
     const hook = await api.source('webhook');
     for (let i = 0; i < 20; i++) expect((await webhook(hook)).status).toBe(202);
     expect((await webhook(hook)).status).toBe(429);

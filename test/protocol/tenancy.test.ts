@@ -175,7 +175,7 @@ test('what is foreign is answered as what does not exist, to the byte', async ()
   );
 });
 
-test("another's idempotency key and another's bytes are nobody's: both are stored anew", async () => {
+test("another's idempotency key and another's bytes are stored anew", async () => {
   await fc.assert(
     fc.asyncProperty(pair, async ({ own, foreign }) => {
       const [thief, victim] = [tenants[own]!, tenants[foreign]!];
@@ -204,7 +204,7 @@ test('a read tells the samples of its own source only', async () => {
   }
 });
 
-test('neither the log nor the operator’s addresses tell a key, a secret, a body or its key', async () => {
+test('neither log nor metrics tell a key, a secret, a value or an idempotency key', async () => {
   const { ops } = weir.running.place;
   const pages = await Promise.all(
     ['/livez', '/readyz', '/metrics'].map((path) => ask(`http://127.0.0.1:${ops}${path}`)),

@@ -33,7 +33,7 @@ export function webhookCases(weir: TheWeir): void {
     accepted(await sendWebhook(await source(), { deliveryId }));
   });
 
-  test('schemes other than v1 are passed over, order is free, one v1 that holds is enough', async () => {
+  test('other schemes are passed over, order is free, one v1 that holds is enough', async () => {
     const to = await source();
     const time = Math.floor(Date.now() / 1_000);
     const wrong = '00'.repeat(32);

@@ -214,7 +214,7 @@ export function webhookRefusalCases(weir: TheWeir): void {
     expect(await push.deliveries()).toEqual([]);
   });
 
-  test('nothing of an unsigned body reaches a store, large or small, whole or chunked', async () => {
+  test('nothing of an unsigned body reaches a store, large or small', async () => {
     const source = await webhookSource();
     const before = await weir().storedObjects();
     for (const body of ['', goodEvent, Buffer.alloc(max, 'x')]) {
