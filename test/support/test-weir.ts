@@ -122,7 +122,8 @@ export class TestWeir {
     for await (const { object } of this.artifacts.list()) found.push(object);
     if (this.artifacts.kind === 'files') {
       const tmp = join(this.running.place.dataDir, 'artifacts', 'tmp');
-      found.push(...(await readdir(tmp)).map((name) => `tmp/${name}`));
+      const names = (await readdir(tmp)).filter((name) => !name.startsWith('mark-'));
+      found.push(...names.map((name) => `tmp/${name}`));
     }
     return found.sort();
   }

@@ -128,7 +128,7 @@ export class FileStore implements ArtifactStore {
   }
 
   async writeMark(text: string): Promise<number> {
-    const temp = join(this.#tmp, randomUUID());
+    const temp = join(this.#tmp, `mark-${randomUUID()}`);
     try {
       const handle = await open(temp, 'wx');
       try {
