@@ -2,6 +2,11 @@ import { Command } from 'commander';
 import type { Recovery } from '../../upkeep/recover.ts';
 import { answering } from '../command.ts';
 
+/** Such as a parse again that the backup does not know of. */
+const next =
+  'the samples may still show what this catalog does not know any more: ' +
+  'run `weir rebuild` when the backlog is parsed';
+
 export function recoverCommand(): Command {
   const command = new Command('recover').description(
     'bring a catalog that was restored from a backup up to its artifact store',
@@ -14,9 +19,11 @@ export function recoverCommand(): Command {
     const artifacts = openArtifacts(settings.artifactsUrl);
     try {
       await artifacts.prepare();
-      return answerOf(await recover({ artifacts, catalog, told }));
-    } finally {
+      const recovery = await recover({ artifacts, catalog, told });
       if (process.stderr.isTTY) process.stderr.write('\r\x1b[2K');
+      if (recovery.behind) process.stderr.write(`weir: ${next}\n`);
+      return answerOf(recovery);
+    } finally {
       await artifacts.close();
     }
   });
