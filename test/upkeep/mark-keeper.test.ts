@@ -76,7 +76,7 @@ test('what was received last is in the mark when the service has stopped', async
   expect(await sequenceInStore()).toBe(sequence);
 });
 
-test('a store that is away is told about once, and the mark is written when it is back', async () => {
+test('a store that is away is told about once, and gets the mark when it is back', async () => {
   await keeper.start(everyMs);
   away = true;
   const { sequence } = await place.delivery(at);

@@ -133,7 +133,7 @@ test('old orphans are of crashes: they stay where they are', async () => {
   expect(brief((await recover(place)).objects)).toEqual([[after.object, 'recovered', null]]);
 });
 
-test('a recovery that was cut short keeps the catalog behind, and is finished by the next', async () => {
+test('a recovery that was cut short keeps the catalog behind until it is finished', async () => {
   const stored: StoredObject[] = [];
   for (let n = 0; n < limits.recoverAtOnce + 5; n++) stored.push(await place.object(at + n));
   await markAhead(2);
