@@ -1,16 +1,41 @@
-import type { Deliveries, DeliveryBasis, ParseBasis } from './catalog.ts';
+import { sql } from 'kysely';
+import type { Deliveries, DeliveryBasis, ParseBasis } from './deliveries-contract.ts';
 import { basisReads } from './jobs.ts';
 import { type DeliveryRow, deliveryOf, selectDeliveries } from './rows.ts';
 import type { Db } from './schema.ts';
+
+/** What a rebuild goes by. */
+export function basesReads(at: Db): Pick<Deliveries, 'bases' | 'extent' | 'waiting'> {
+  const { db } = at;
+  return {
+    bases: (page) => basesIn(at, page),
+    async extent() {
+      return await db
+        .selectFrom('deliveries')
+        .select([
+          sql<number>`count(*)`.as('deliveries'),
+          sql<number>`coalesce(sum(bytes), 0)`.as('bytes'),
+        ])
+        .executeTakeFirstOrThrow();
+    },
+    async waiting() {
+      const waiting = db.selectFrom('deliveries').select('sequence');
+      // Each of the two has a partial index of its own.
+      const first = await waiting
+        .where('settled_at', 'is', null)
+        .where('next_generation', 'is', null)
+        .execute();
+      const next = await waiting.where('next_generation', 'is not', null).execute();
+      return [...first, ...next].map((row) => row.sequence).sort((a, b) => a - b);
+    },
+  };
+}
 
 /**
  * One page of all deliveries in accepted order, each with what its parses rest on: the generation
  * that stands, and the one that a parse loop is at.
  */
-export async function basesIn(
-  at: Db,
-  page: Parameters<Deliveries['bases']>[0],
-): Promise<DeliveryBasis[]> {
+async function basesIn(at: Db, page: Parameters<Deliveries['bases']>[0]): Promise<DeliveryBasis[]> {
   const rows = await selectDeliveries(at.db)
     .where('d.sequence', '>', page.after)
     .orderBy('d.sequence')

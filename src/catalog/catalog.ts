@@ -16,6 +16,7 @@ import type {
   SigningSecret,
   Source,
 } from '../domain/nouns.ts';
+import type { Deliveries } from './deliveries-contract.ts';
 import type { Upkeep } from './upkeep-contract.ts';
 
 /**
@@ -347,6 +348,13 @@ export interface Reparses {
   /** Puts a turn's end further out. False: somebody else has taken it over, it is lost. */
   extendTurn(token: string, until: number): Promise<boolean>;
   endTurn(token: string): Promise<void>;
+  /**
+   * Sources with withdrawn samples, all settled by now, whose text is still to be taken out of
+   * the sample store (`SampleStore.forget`).
+   */
+  toForget(): Promise<{ sourceId: string; generation: number }[]>;
+  /** It is done, for withdrawals up to this generation. */
+  forgotten(sourceId: string, generation: number): Promise<void>;
 }
 
 export interface SettleTurn {
@@ -355,52 +363,6 @@ export interface SettleTurn {
   readonly number: number;
   /** Highest sequence of the source's deliveries whose parse again was ever begun. */
   readonly reparsedUpTo: number;
-}
-
-export interface Deliveries {
-  byArtifact(artifactId: string): Promise<Delivery | null>;
-  /** Newest accepted first; `before` is a sequence, exclusive. */
-  list(sourceId: string, page: { limit: number; before?: number }): Promise<Delivery[]>;
-  /** Artifact ids of rejected ones in accepted order; `after` is a sequence, exclusive. */
-  rejected(
-    sourceId: string,
-    page: { limit: number; after: number },
-  ): Promise<{ artifactId: string; sequence: number }[]>;
-  /** How many of a source wait for a next generation up to this one. */
-  reparsing(sourceId: string, generation: number): Promise<number>;
-  /** All names of a delivery, first one first. */
-  idempotencyKeys(artifactId: string): Promise<string[]>;
-  /** How often a known key came with other bytes. */
-  conflicts(artifactId: string): Promise<number>;
-  /** In accepted order, with what their parses rest on; `after` is a sequence, exclusive. */
-  bases(page: { limit: number; after: number }): Promise<DeliveryBasis[]>;
-  /** How many there are, and how many bytes. */
-  extent(): Promise<{ deliveries: number; bytes: number }>;
-  /** Sequences of those that wait for a generation or are being parsed, ascending. */
-  waiting(): Promise<number[]>;
-  /** Whether an object is referenced by any delivery. */
-  referenced(objects: readonly string[]): Promise<Set<string>>;
-}
-
-/** A delivery and all that decides what its bytes give. */
-export interface DeliveryBasis {
-  readonly delivery: Delivery;
-  readonly company: Company;
-  /** Names of the fields that the source's current version marks personal. */
-  readonly personalNow: readonly string[];
-  /** Of the generation that stands; null: there is none yet. */
-  readonly standing: ParseBasis | null;
-  /** The version of the parser that made it; null: there was nothing to parse, or none stands. */
-  readonly parserVersion: number | null;
-  /** Of the generation that is being parsed; null: none is, or there is nothing to parse. */
-  readonly underWay: ParseBasis | null;
-}
-
-export interface ParseBasis {
-  readonly generation: number;
-  readonly shape: ShapeVersion;
-  /** Those in effect when it was first claimed. */
-  readonly metrics: readonly Metric[];
 }
 
 /** Who did what to which thing: the operator's commands, and later the app's users. */

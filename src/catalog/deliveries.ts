@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { basesIn } from './bases.ts';
-import type { Deliveries } from './catalog.ts';
+import { basesReads } from './bases.ts';
+import type { Deliveries } from './deliveries-contract.ts';
 import { deliveryOf, selectDeliveries } from './rows.ts';
 import type { Db } from './schema.ts';
 import { waitingReads } from './waiting-reads.ts';
@@ -52,26 +52,7 @@ export function deliveriesReads(at: Db): Deliveries {
         .executeTakeFirstOrThrow();
       return count;
     },
-    bases: (page) => basesIn(at, page),
-    async extent() {
-      return await db
-        .selectFrom('deliveries')
-        .select([
-          sql<number>`count(*)`.as('deliveries'),
-          sql<number>`coalesce(sum(bytes), 0)`.as('bytes'),
-        ])
-        .executeTakeFirstOrThrow();
-    },
-    async waiting() {
-      const waiting = db.selectFrom('deliveries').select('sequence');
-      // Each of the two has a partial index of its own.
-      const first = await waiting
-        .where('settled_at', 'is', null)
-        .where('next_generation', 'is', null)
-        .execute();
-      const next = await waiting.where('next_generation', 'is not', null).execute();
-      return [...first, ...next].map((row) => row.sequence).sort((a, b) => a - b);
-    },
+    ...basesReads(at),
     async referenced(objects) {
       const found = new Set<string>();
       for (let from = 0; from < objects.length; from += namesPerQuery) {

@@ -25,6 +25,36 @@ export function reparsesOn(at: Db): Reparses {
     async endTurn(token) {
       await db.deleteFrom('settle_turns').where('token', '=', dialect.uuid.toDb(token)).execute();
     },
+    async toForget() {
+      const rows = await db
+        .selectFrom('sources as s')
+        .select(['s.uuid', 's.forget_below'])
+        .where('s.forget_below', 'is not', null)
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('deliveries as d')
+                .select('d.sequence')
+                .whereRef('d.source_id', '=', 's.id')
+                .where('d.next_generation', 'is not', null)
+                .whereRef('d.next_generation', '<=', 's.forget_below'),
+            ),
+          ),
+        )
+        .execute();
+      return rows.map((row) => ({
+        sourceId: dialect.uuid.fromDb(row.uuid),
+        generation: row.forget_below!,
+      }));
+    },
+    async forgotten(sourceId, generation) {
+      await db
+        .updateTable('sources')
+        .set({ forget_below: null })
+        .where('uuid', '=', dialect.uuid.toDb(sourceId))
+        .where('forget_below', '<=', generation)
+        .execute();
+    },
   };
 }
 

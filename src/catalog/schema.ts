@@ -56,6 +56,8 @@ interface SourcesTable {
   created_at: number;
   /** Highest sequence of a delivery whose parse again was ever begun; 0 before the first. */
   reparsed_up_to: Generated<number>;
+  /** Generation of the latest withdrawal whose text is still to be forgotten; null: none is. */
+  forget_below: number | null;
 }
 
 interface ShapeVersionsTable {

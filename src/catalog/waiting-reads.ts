@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Deliveries } from './catalog.ts';
+import type { Deliveries } from './deliveries-contract.ts';
 import type { Db } from './schema.ts';
 
 /** What a parse again asks: which were rejected, how many wait for a next generation. */

@@ -34,5 +34,11 @@ export async function withdraw(
     const refusal = deliveryRefusal({ code: 'personal_field', field });
     deliveries += await putNext(trx, { generation, refusal }, { exposed: { sourceId, versions } });
   }
-  return deliveries === 0 ? null : { deliveries, generation };
+  if (deliveries === 0) return null;
+  await trx
+    .updateTable('sources')
+    .set({ forget_below: generation })
+    .where('id', '=', sourceId)
+    .execute();
+  return { deliveries, generation };
 }

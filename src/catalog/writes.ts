@@ -76,7 +76,14 @@ const names: { [A in Area]: Record<Method<A>, true> } = {
     crashed: true,
     backlog: true,
   },
-  reparses: { begin: true, takeTurn: true, extendTurn: true, endTurn: true },
+  reparses: {
+    begin: true,
+    takeTurn: true,
+    extendTurn: true,
+    endTurn: true,
+    toForget: true,
+    forgotten: true,
+  },
   audit: { note: true },
   upkeep: { raiseSequence: true, nextToCheck: true, noteChecks: true },
 };

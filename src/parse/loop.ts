@@ -14,8 +14,8 @@ import { inputOf, tasksOf } from './tasks.ts';
 
 export interface LoopParts {
   readonly queue: Queue;
-  readonly reparses: Pick<Reparses, 'takeTurn' | 'extendTurn' | 'endTurn'>;
-  readonly samples: Pick<SampleStore, 'settle'>;
+  readonly reparses: Omit<Reparses, 'begin'>;
+  readonly samples: Pick<SampleStore, 'settle' | 'forget'>;
   readonly pool: ParsePool;
   readonly rows: RowTaker;
   readonly clock: Clock;
@@ -26,6 +26,8 @@ export interface LoopParts {
 }
 
 const pollMs = 1_000;
+/** Withdrawn samples are unreadable long before; their text goes as soon as all are settled. */
+const forgetMs = 2_000;
 
 /**
  * Turns stored deliveries into samples: claim → parse in a thread → rows durable → complete.
@@ -57,6 +59,8 @@ export class ParseLoop {
   #notBefore = 0;
   #poll: NodeJS.Timeout | null = null;
   #extend: NodeJS.Timeout | null = null;
+  #forget: NodeJS.Timeout | null = null;
+  #forgetting: Promise<void> | null = null;
   #idle: (() => void)[] = [];
 
   constructor(parts: LoopParts) {
@@ -76,6 +80,7 @@ export class ParseLoop {
   start(): void {
     this.#poll = setInterval(() => this.wake(), pollMs);
     this.#extend = setInterval(() => void this.#extendLeases(), limits.parseLeaseMs / 3);
+    this.#forget = setInterval(() => void this.#forgetWithdrawn(), forgetMs);
     this.wake();
   }
 
@@ -90,9 +95,11 @@ export class ParseLoop {
     this.#stopped = true;
     this.#stopping.abort();
     if (this.#poll) clearInterval(this.#poll);
+    if (this.#forget) clearInterval(this.#forget);
     if (this.#claiming || this.#inFlight.size > 0) {
       await new Promise<void>((resolve) => this.#idle.push(resolve));
     }
+    await this.#forgetting;
     if (this.#extend) clearInterval(this.#extend);
   }
 
@@ -265,6 +272,19 @@ export class ParseLoop {
       log.error({ err: crashError, artifactId: job!.artifactId }, 'a crash could not be recorded');
     }
     this.#leave(job!);
+  }
+
+  /** One after another: it may take long where there is much. */
+  #forgetWithdrawn(): Promise<void> {
+    this.#forgetting ??= this.#settler
+      .forget()
+      .catch((err) => {
+        this.#parts.log.warn({ err }, 'withdrawn samples are not forgotten yet');
+      })
+      .finally(() => {
+        this.#forgetting = null;
+      });
+    return this.#forgetting;
   }
 
   async #extendLeases(): Promise<void> {

@@ -8,8 +8,8 @@ import { Gather } from './gather.ts';
 
 export interface SettlerParts {
   readonly queue: Pick<Queue, 'complete'>;
-  readonly reparses: Pick<Reparses, 'takeTurn' | 'extendTurn' | 'endTurn'>;
-  readonly samples: Pick<SampleStore, 'settle'>;
+  readonly reparses: Omit<Reparses, 'begin'>;
+  readonly samples: Pick<SampleStore, 'settle' | 'forget'>;
   readonly clock: Clock;
 }
 
@@ -56,6 +56,15 @@ export class Settler {
     const gather = known ?? new Gather((group) => this.#settleAll(sourceId, group));
     this.#sources.set(sourceId, gather);
     await gather.add(item);
+  }
+
+  /** Takes the text of withdrawn samples out of the store, where all of them are settled. */
+  async forget(): Promise<void> {
+    const { reparses, samples } = this.#parts;
+    for (const { sourceId, generation } of await reparses.toForget()) {
+      await this.#inTurn(sourceId, () => samples.forget({ sourceId, generation }));
+      await reparses.forgotten(sourceId, generation);
+    }
   }
 
   /** Turns under way must not run out. */

@@ -4,9 +4,11 @@ import { rejectionColumns } from '../domain/rejection-row.ts';
 import { sampleColumns } from '../domain/sample-row.ts';
 import type { ClickHouseAddress } from './address.ts';
 import { connect, reach } from './client.ts';
+import { forgetStatements } from './forget.ts';
 import { insertRows } from './insert-rows.ts';
 import type {
   EncodedRows,
+  Forgetting,
   GenerationQuery,
   RejectionsQuery,
   SampleStore,
@@ -68,6 +70,12 @@ class ClickHouseSamples implements SampleStore {
         clickhouse_settings: { wait_end_of_query: 1 },
       }),
     );
+  }
+
+  async forget(forgetting: Forgetting): Promise<void> {
+    for (const statement of forgetStatements(forgetting)) {
+      await reach(() => this.#client.command(statement));
+    }
   }
 
   async window(query: WindowQuery): Promise<WindowAnswer> {

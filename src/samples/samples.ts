@@ -30,6 +30,12 @@ export interface SampleStore {
   settle(settlement: Settlement): Promise<void>;
 
   /**
+   * Takes the rows of withdrawn generations out of the store for good, with what hid them: nothing
+   * readable changes. May be repeated; within a turn of the source.
+   */
+  forget(forgetting: Forgetting): Promise<void>;
+
+  /**
    * The newest samples of a window, superseded ones left out, as bytes: the text of a JSON array
    * of Sample objects (specification, "Sample"), at most `limit` of them.
    * Order: period_start descending, metric, labels (canonical JSON as UTF-8 bytes), sandbox.
@@ -65,6 +71,12 @@ export interface Settlement {
   readonly reparsedUpTo: number;
   /** Their rows are durable. Generation 0: a first parse that came late. */
   readonly deliveries: readonly { readonly sequence: number; readonly generation: number }[];
+}
+
+export interface Forgetting {
+  readonly sourceId: string;
+  /** Of deliveries that have this generation or a later one, those before are forgotten. */
+  readonly generation: number;
 }
 
 export interface WindowQuery {

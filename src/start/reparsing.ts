@@ -66,9 +66,9 @@ export function generationsOf(
   };
 }
 
-/** Waits for all deliveries of a source that wait for a generation up to this one. */
+/** Waits for the withdrawals of a source, and for their text to be out of the sample store. */
 export function withdrawalsOf(
-  catalog: Pick<Catalog, 'deliveries'>,
+  catalog: Pick<Catalog, 'deliveries' | 'reparses'>,
   sourceId: string,
   generation: number,
 ): Awaited {
@@ -76,7 +76,9 @@ export function withdrawalsOf(
   const remaining = async () => {
     const now = await catalog.deliveries.reparsing(sourceId, generation);
     most = Math.max(most, now);
-    return now;
+    if (now > 0) return now;
+    const toForget = await catalog.reparses.toForget();
+    return toForget.some((one) => one.sourceId === sourceId) ? 1 : 0;
   };
   return { remaining, taken: async () => (await remaining()) < most };
 }

@@ -37,6 +37,7 @@ function source(store: SampleStore) {
       await self.insert(sequence, generation, ...samples);
       await self.settle([sequence, generation]);
     },
+    forget: (generation: number) => store.forget({ sourceId, generation }),
     async shown() {
       const found = await read(store, { sourceId });
       return found.map((s) => s.value);
@@ -161,5 +162,38 @@ export function settlement(store: () => SampleStore): void {
     await turn(12, 2);
     await turn(11, 1);
     expect(await read(the, { sourceId })).toEqual([]);
+  });
+}
+
+/** What withdrawn deliveries leave in the store (DECISIONS 1: personal text appears nowhere). */
+export function forgetting(store: () => SampleStore, dump: () => Promise<string>): void {
+  test('the text of withdrawn samples is gone, and nothing readable changes', async () => {
+    const on = source(store());
+    const who = (name: string, value = '1') => one(value, { labels: { who: `canary ${name}` } });
+    await on.first(1, one('A'), who('one'), one('kept', { labels: { who: 'kept' } }));
+    await on.first(2, one('B'), who('two'), one('secret', { metric: 'visits' }));
+    await on.first(3, who('two'), who('three'));
+    await on.first(4, one('D', { labels: { who: 'kept' } }));
+    // The first is parsed again twice, once into what the second hides.
+    await on.again(1, 1, one('A1'), who('one'), who('two'), one('K', { labels: { who: 'kept' } }));
+    await on.again(1, 2, one('A2'), who('one'));
+    expect(await dump()).toContain('canary two');
+    on.begin(3);
+    await on.settle([1, 9], [2, 9], [3, 9]);
+    expect(await on.shown()).toEqual(['D']);
+    // One is parsed again before the text is forgotten, and one is about to be.
+    await on.again(1, 11, one('A3'));
+    await on.insert(2, 12, one('B3'));
+    for (let time = 0; time < 2; time++) {
+      await on.forget(9);
+      expect(await on.shown()).toEqual(['D', 'A3']);
+      const text = await dump();
+      expect([text.includes('canary'), text.includes('secret')]).toEqual([false, false]);
+    }
+    on.begin(2);
+    await on.settle([2, 12]);
+    expect(await on.shown()).toEqual(['D', 'B3']);
+    await on.first(5, who('five'));
+    expect(await on.shown()).toHaveLength(3);
   });
 }

@@ -6,7 +6,7 @@ import { connect } from '../../src/samples/client.ts';
 import type { SampleStore } from '../../src/samples/samples.ts';
 import { dayOf, encode, encodeRejections, read, samplesOnly } from '../samples/support.ts';
 import { compareWithModel } from './samples-model.ts';
-import { settlement } from './samples-settle.ts';
+import { forgetting, settlement } from './samples-settle.ts';
 
 /**
  * What every sample store keeps (src/samples/samples.ts), run by each kind of ClickHouse.
@@ -30,6 +30,12 @@ export function sampleStoreContract(open: () => Promise<ClickHouseAddress>): voi
   describe('order and windows', () => windows(() => store));
   describe('supersession', () => supersession(() => store));
   describe('parsing again', () => settlement(() => store));
+  describe('forgetting', () => {
+    forgetting(
+      () => store,
+      async () => (await Promise.all(rowTables.map((table) => rowsIn(address, table)))).join(),
+    );
+  });
   describe('bytes', () => bytes(() => store));
   describe('rejections', () => rejections(() => store));
   describe('model', () => {
@@ -327,4 +333,15 @@ function rejections(store: () => SampleStore): void {
     expect(pages.map((page) => page.length)).toEqual([10, 10, 5]);
     expect(pages.flat()).toEqual(found.map((r) => r.record));
   });
+}
+
+const rowTables = ['samples', 'sample_versions', 'rejections', 'delivery_generations'];
+
+/** Every row of a table, hidden ones too. */
+async function rowsIn(address: ClickHouseAddress, table: string): Promise<string> {
+  const client = connect(address, address.database);
+  const answer = await client.query({ query: `SELECT * FROM ${table}`, format: 'JSONEachRow' });
+  const text = await answer.text();
+  await client.close();
+  return text;
 }

@@ -56,7 +56,7 @@ async function accept(name: string, mediaType: string, bytesMin = 0): Promise<st
 async function parseAll(): Promise<void> {
   const rows = { room: async () => {}, add: async () => {} };
   const { queue, reparses } = place.catalog;
-  const samples = { settle: async () => {} };
+  const samples = { settle: async () => {}, forget: async () => {} };
   const stores = { queue, reparses, samples };
   const loop = new ParseLoop({ ...stores, pool, rows, clock: Date.now, log: quiet });
   loop.start();

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
-import type { Job, Outcome, Queue } from '../../src/catalog/catalog.ts';
+import type { Completed, Job, Outcome, Queue } from '../../src/catalog/catalog.ts';
 import { ParseLoop } from '../../src/parse/loop.ts';
 import type { ParseOutcome, ParseTask } from '../../src/parse/messages.ts';
-import type { Settlement } from '../../src/samples/samples.ts';
+import type { EncodedRows, Settlement } from '../../src/samples/samples.ts';
 
 const quiet = { warn: () => {}, error: () => {} };
 
@@ -44,6 +44,7 @@ function setUp(
   jobs: Job[],
   parse: (task: ParseTask) => ParseOutcome[] | Promise<ParseOutcome[]>,
   insert = async () => {},
+  judge = (_: Outcome): Partial<Completed> => ({}),
 ) {
   const waiting = [...jobs];
   const seen = {
@@ -58,7 +59,8 @@ function setUp(
       order.push('complete');
       seen.completed.push(...outcomes);
       const took = outcomes.map((one) => one.artifactId);
-      return { took, unsettled: [], outdated: [] };
+      const judged = outcomes.map(judge);
+      return { took, unsettled: [], outdated: [], ...judged[0] };
     },
     release: async (leases) => {
       seen.released.push(...leases.map((one) => one.artifactId));
@@ -81,9 +83,9 @@ function setUp(
   };
   const rows = {
     room: async () => {},
-    add: async () => {
+    add: async (encoded: EncodedRows) => {
       await insert();
-      order.push('insert');
+      order.push(encoded.reparsed ? 'insert apart' : 'insert');
     },
   };
   const samples = {
@@ -91,12 +93,15 @@ function setUp(
       order.push('settle');
       seen.settled.push(settlement);
     },
+    forget: async () => {},
   };
   let turns = 0;
   const reparses = {
     takeTurn: async () => ({ token: `turn-${++turns}`, number: turns, reparsedUpTo: 9 }),
     extendTurn: async () => true,
     endTurn: async (token: string) => void order.push(`end ${token}`),
+    toForget: async () => [],
+    forgotten: async () => {},
   };
   const parts = { queue, reparses, samples, pool, rows, log: quiet };
   const loop = new ParseLoop({ ...parts, clock: () => 1_000 });
@@ -190,4 +195,57 @@ test('a thread that a stop ends does not count against its delivery', async () =
   end(new Error('the thread was ended'));
   await stopped;
   expect(seen).toMatchObject({ completed: [], released: ['artifact-1'], crashed: [] });
+});
+
+test('a next generation is inserted apart, settled in a turn and completed within it', async () => {
+  const again = { ...job(7), generation: 12 };
+  const { loop, seen, order } = setUp([again], () => [done]);
+  loop.start();
+  await vi.waitFor(() => expect(order).toContain('end turn-1'));
+  await loop.stop();
+  expect(order).toEqual(['insert apart', 'settle', 'complete', 'end turn-1']);
+  const deliveries = [{ sequence: 7, generation: 12 }];
+  expect(seen.settled).toEqual([{ sourceId: 's', number: 1, reparsedUpTo: 9, deliveries }]);
+  expect(seen.completed).toMatchObject([{ generation: 12, turn: 'turn-1', status: 'parsed' }]);
+});
+
+test('a refusal is settled and completed without being parsed', async () => {
+  const refusal = { record: null, line: null, field: 'x', code: 'personal_field', message: 'No.' };
+  const { loop, seen, tasks } = setUp([{ ...job(1), generation: 3, refusal }], () => [done]);
+  loop.start();
+  await vi.waitFor(() => expect(seen.completed).toHaveLength(1));
+  await loop.stop();
+  expect(tasks).toEqual([]);
+  expect(seen.completed).toMatchObject([{ status: 'rejected', refusal, turn: 'turn-1' }]);
+});
+
+test('a first parse that must be settled is settled and completed again', async () => {
+  const { loop, seen } = setUp(
+    [job(1)],
+    () => [done],
+    undefined,
+    ({ artifactId, turn }) => (turn === null ? { took: [], unsettled: [artifactId] } : {}),
+  );
+  loop.start();
+  await vi.waitFor(() => expect(seen.completed).toHaveLength(2));
+  await loop.stop();
+  expect(seen.settled).toMatchObject([{ deliveries: [{ sequence: 1, generation: 0 }] }]);
+  expect(seen.completed.map((one) => one.turn)).toEqual([null, 'turn-1']);
+});
+
+test('rows of a first parse that a later generation overtook are settled away', async () => {
+  const { loop, seen } = setUp(
+    [job(1)],
+    () => [done],
+    undefined,
+    ({ artifactId }) => ({
+      took: [],
+      outdated: [{ artifactId, generation: 4 }],
+    }),
+  );
+  loop.start();
+  await vi.waitFor(() => expect(seen.settled).toHaveLength(1));
+  await loop.stop();
+  expect(seen.settled).toMatchObject([{ deliveries: [{ sequence: 1, generation: 4 }] }]);
+  expect(seen.completed).toHaveLength(1);
 });

@@ -118,8 +118,13 @@ export function faulty(parts: LoopParts, random: Random, faults: Faults): LoopPa
       takeTurn: call((want) => reparses.takeTurn(want)),
       extendTurn: call((token, until) => reparses.extendTurn(token, until)),
       endTurn: call((token) => reparses.endTurn(token)),
+      toForget: call(() => reparses.toForget()),
+      forgotten: call((sourceId, generation) => reparses.forgotten(sourceId, generation)),
     },
-    samples: { settle: call((settlement) => samples.settle(settlement)) },
+    samples: {
+      settle: call((settlement) => samples.settle(settlement)),
+      forget: call((forgetting) => samples.forget(forgetting)),
+    },
     rows: {
       room: () => rows.room(),
       add: call(async (encoded, count) => {

@@ -68,6 +68,7 @@ export async function startApiHere(settings: Record<string, string> = {}): Promi
     prepare: async () => {},
     insert: async () => {},
     settle: async () => {},
+    forget: async () => {},
     async *generation() {},
     window: (query) => here.window(query),
     rejections: async () => [],

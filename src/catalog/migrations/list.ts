@@ -5,6 +5,7 @@ import { first } from './0001-first.ts';
 import { keysAndSecrets } from './0002-keys-and-secrets.ts';
 import { reparses } from './0003-reparses.ts';
 import { upkeepState } from './0004-upkeep.ts';
+import { forgetting } from './0005-forgetting.ts';
 
 /** One step of the schema. Runs once, in the transaction of all missing steps; never edited. */
 export interface Migration {
@@ -13,4 +14,10 @@ export interface Migration {
 }
 
 /** In order; the first has the number 1. A new one goes to the end. */
-export const migrations: readonly Migration[] = [first, keysAndSecrets, reparses, upkeepState];
+export const migrations: readonly Migration[] = [
+  first,
+  keysAndSecrets,
+  reparses,
+  upkeepState,
+  forgetting,
+];
