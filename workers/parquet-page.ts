@@ -104,10 +104,11 @@ function checkValues(
     case 'RLE':
       if (type !== 'BOOLEAN' || at + 4 > body.length) return invalid;
       return sound(checkRuns(body, at + 4, body.length, 1, count) >= 0);
-    case 'BYTE_STREAM_SPLIT':
-      return sound(!isBytes || type === 'FIXED_LEN_BYTE_ARRAY') && plainSize(element) > 0
-        ? sound(at + count * plainSize(element) <= body.length)
-        : invalid;
+    case 'BYTE_STREAM_SPLIT': {
+      const size = plainSize(element);
+      if (type === 'BYTE_ARRAY' || type === 'BOOLEAN' || size <= 0) return invalid;
+      return sound(at + count * size <= body.length);
+    }
     case 'DELTA_BINARY_PACKED':
       if (type !== 'INT32' && type !== 'INT64') return invalid;
       return sound(deltaIsSound(body, at, count));
