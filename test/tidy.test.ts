@@ -30,6 +30,11 @@ const mayImport: Record<string, readonly string[]> = {
   'src/accept/': ['src/accept/', 'src/http/', 'src/domain/', 'src/std/', ...contracts()],
   'src/serve/': ['src/serve/', 'src/http/', 'src/domain/', 'src/std/', ...contracts()],
   'src/parse/': ['src/parse/', 'src/domain/', 'src/std/', ...contracts()],
+  'src/proof/': [
+    ...['src/proof/', 'src/domain/', 'src/std/', ...contracts(), 'src/samples/proof.ts'],
+    ...['src/parse/messages.ts', 'src/parse/pool.ts', 'src/parse/tasks.ts', 'src/parse/turns.ts'],
+    'src/upkeep/stored-bytes.ts',
+  ],
   'workers/': [
     ...['workers/', 'src/domain/', 'src/std/'],
     ...['src/parse/messages.ts', 'src/artifacts/open.ts', 'src/artifacts/artifacts.ts'],
@@ -39,7 +44,8 @@ const mayImport: Record<string, readonly string[]> = {
 function contracts(): string[] {
   return [
     ...['src/artifacts/artifacts.ts', 'src/catalog/catalog.ts', 'src/samples/samples.ts'],
-    ...['src/catalog/upkeep-contract.ts', 'src/rates/rates.ts', 'src/metrics/metrics.ts'],
+    ...['src/catalog/deliveries-contract.ts', 'src/catalog/upkeep-contract.ts'],
+    ...['src/rates/rates.ts', 'src/metrics/metrics.ts'],
     'src/parse/messages.ts',
   ];
 }

@@ -9,9 +9,9 @@ const taskBytesMax = 512 * 1024;
  * Shares jobs out into tasks for the threads: a large delivery is a task of its own, small ones
  * travel together, so that a thousand one-record pushes are not a thousand tasks.
  */
-export function tasksOf(jobs: readonly Job[]): Job[][] {
-  const tasks: Job[][] = [];
-  let group: Job[] = [];
+export function tasksOf<J extends Pick<Job, 'delivery'>>(jobs: readonly J[]): J[][] {
+  const tasks: J[][] = [];
+  let group: J[] = [];
   let groupBytes = 0;
   for (const job of jobs) {
     const { bytes } = job.delivery;

@@ -8,12 +8,15 @@ import { engineCommand } from './commands/engine.ts';
 import { keyCommands } from './commands/key.ts';
 import { metricCommands } from './commands/metric.ts';
 import { pushCommand } from './commands/push.ts';
+import { rebuildCommand } from './commands/rebuild.ts';
 import { recoverCommand } from './commands/recover.ts';
 import { reparseCommand } from './commands/reparse.ts';
 import { secretCommands } from './commands/secret.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
 import { sourceCommands } from './commands/source.ts';
+import { traceCommand } from './commands/trace.ts';
+import { verifyCommand } from './commands/verify.ts';
 import { SettingsError, settingsHelp } from './settings.ts';
 
 /** `weir`: exit code 0 done, 1 failed, 2 wrong usage. */
@@ -29,6 +32,9 @@ const program = new Command('weir')
   .addCommand(secretCommands())
   .addCommand(deliveryCommands())
   .addCommand(reparseCommand())
+  .addCommand(traceCommand())
+  .addCommand(rebuildCommand())
+  .addCommand(verifyCommand())
   .addCommand(pushCommand())
   .addCommand(sendCommand())
   .addCommand(backupCommand())

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import type { Logger } from 'pino';
-import { addressFromUrl } from '../samples/address.ts';
+import { addressFromUrl, type ClickHouseAddress } from '../samples/address.ts';
 import { openSamples } from '../samples/clickhouse.ts';
 import { openEngineAddress, startEngine } from '../samples/engine/supervisor.ts';
 import type { SampleStore } from '../samples/samples.ts';
@@ -8,6 +8,7 @@ import type { Settings } from './settings.ts';
 
 export interface OpenedSamples {
   readonly store: SampleStore;
+  readonly address: ClickHouseAddress;
   /** Of the engine that was started for it. */
   restarts(): number;
   /** Closes the store, and ends the engine where it was started for it. */
@@ -17,20 +18,24 @@ export interface OpenedSamples {
 /** For the service: the ClickHouse of the settings, or the embedded engine, which it starts. */
 export async function openServiceSamples(settings: Settings, log: Logger): Promise<OpenedSamples> {
   if (settings.WEIR_CLICKHOUSE_URL) {
-    const store = openSamples(addressFromUrl(settings.WEIR_CLICKHOUSE_URL));
-    return { store, restarts: () => 0, close: () => store.close() };
+    return opened(addressFromUrl(settings.WEIR_CLICKHOUSE_URL));
   }
   await mkdir(settings.dataDir, { recursive: true });
   const engine = await startEngine({ dataDir: settings.dataDir, log });
-  const store = openSamples(engine.address);
+  const { store, address, close } = opened(engine.address);
   return {
-    store,
+    ...{ store, address },
     restarts: () => engine.restarts(),
     async close() {
-      await store.close();
+      await close();
       await engine.stop();
     },
   };
+}
+
+function opened(address: ClickHouseAddress): OpenedSamples {
+  const store = openSamples(address);
+  return { store, address, restarts: () => 0, close: () => store.close() };
 }
 
 /**
@@ -40,11 +45,11 @@ export async function openServiceSamples(settings: Settings, log: Logger): Promi
 export async function openCommandSamples(settings: Settings, log: Logger): Promise<OpenedSamples> {
   if (!settings.WEIR_CLICKHOUSE_URL) {
     const running = await runningEngine(settings);
-    if (running) return { store: running, restarts: () => 0, close: () => running.close() };
+    if (running) return running;
   }
-  const opened = await openServiceSamples(settings, log);
-  await opened.store.prepare();
-  return opened;
+  const own = await openServiceSamples(settings, log);
+  await own.store.prepare();
+  return own;
 }
 
 /** Whether the embedded engine of a service, or of another command, runs on this data directory. */
@@ -54,18 +59,18 @@ export async function engineRuns(settings: Settings): Promise<boolean> {
   return running !== null;
 }
 
-async function runningEngine(settings: Settings): Promise<SampleStore | null> {
-  let store: SampleStore;
+async function runningEngine(settings: Settings): Promise<OpenedSamples | null> {
+  let running: OpenedSamples;
   try {
-    store = openSamples(openEngineAddress(settings.dataDir));
+    running = opened(openEngineAddress(settings.dataDir));
   } catch {
     return null; // None ever ran here.
   }
   try {
-    await store.ping();
-    return store;
+    await running.store.ping();
+    return running;
   } catch {
-    await store.close();
+    await running.close();
     return null;
   }
 }

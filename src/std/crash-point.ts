@@ -31,7 +31,20 @@ export const reparseCrashPoints = [
   'settled',
 ] as const;
 
-export type CrashPoint = (typeof crashPoints)[number] | (typeof reparseCrashPoints)[number];
+/** Those of a rebuild. */
+export const rebuildCrashPoints = [
+  /** The fresh tables are there and every insert fills them, none is built. */
+  'fresh_made',
+  'fresh_filled',
+  /** The fresh tables are in use; what was under way is not caught up with. */
+  'swapped',
+  /** The old tables are still there. */
+  'caught_up',
+] as const;
+
+const allCrashPoints = [...crashPoints, ...reparseCrashPoints, ...rebuildCrashPoints] as const;
+
+export type CrashPoint = (typeof allCrashPoints)[number];
 
 let armed: CrashPoint | null = null;
 let passagesLeft = 0;
@@ -51,7 +64,7 @@ export function armCrashPoint(text: string): void {
 /** @returns null when the text names no crash point */
 export function readCrashPoint(text: string): { point: CrashPoint; passage: number } | null {
   const [, name, passage = '1'] = /^([a-z_]+)(?::([1-9][0-9]{0,5}))?$/.exec(text) ?? [];
-  const point = [...crashPoints, ...reparseCrashPoints].find((one) => one === name);
+  const point = allCrashPoints.find((one) => one === name);
   return point === undefined ? null : { point, passage: Number(passage) };
 }
 

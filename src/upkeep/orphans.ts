@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ArtifactStore } from '../artifacts/artifacts.ts';
-import type { Deliveries } from '../catalog/catalog.ts';
+import type { Deliveries } from '../catalog/deliveries-contract.ts';
 import type { Upkeep } from '../catalog/upkeep-contract.ts';
 import { limits } from '../domain/limits.ts';
 import { isExpired, type Orphan, receivedAtOf } from '../domain/recovery.ts';

@@ -33,7 +33,7 @@ export function basesContract(on: Subject): void {
     expect(bytes).toBeGreaterThanOrEqual(35);
   });
 
-  it('gives nothing for what waits, the basis of its claim for what is parsed, then stands', async () => {
+  it('gives the basis of a claim for what is parsed, and for what stands', async () => {
     const { sourceId, companyId } = await seedSource(on.catalog);
     const sequence = await store(on.catalog, claimFor(sourceId));
     expect(await basisOf(sequence)).toMatchObject({ standing: null, underWay: null });
