@@ -85,7 +85,7 @@ describe('period text gives the first day of its period', () => {
   });
 });
 
-describe('period text that is wider than its grain, or not within one period of it, is refused', () => {
+describe('period text wider than its grain, or not within one period, is refused', () => {
   test.each<[string, Grain]>([
     ['2024-03', 'day'],
     ['2024-03', 'week'],

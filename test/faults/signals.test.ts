@@ -48,7 +48,7 @@ test.concurrent('SIGTERM under load: what was begun is answered, exit 0, and not
   }
 });
 
-test.concurrent('a second service on a data directory ends with one clear line, the first goes on', {
+test.concurrent('a second service on a directory ends with one clear line, the first goes on', {
   timeout,
 }, async () => {
   const place = await makePlace();

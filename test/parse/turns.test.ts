@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Turns } from '../../src/parse/turns.ts';
 
-test('no more run at once than may, in the order they came, and a failure frees its turn', async () => {
+test('no more run at once than may, in order, and a failure frees its turn', async () => {
   const turns = new Turns(2);
   const begun: number[] = [];
   let running = 0;

@@ -85,7 +85,7 @@ test('what is personal or undeclared is named, and its text is nowhere', async (
   expect(open!.fields).toMatchObject({ customer: null, memo: 'free text' });
 });
 
-test('each sample leads to the record that holds its value, wherever the pieces are cut', async () => {
+test('each sample leads to the record that holds its value, however it is cut', async () => {
   const cell = fc.stringMatching(/^[a-zäß"\n,]{0,6}$/).filter((text) => !text.includes('\0'));
   const records = fc.array(fc.record({ shop: cell, revenue: fc.nat(999) }), { minLength: 1 });
   await fc.assert(

@@ -9,7 +9,7 @@ const fields: readonly Field[] = [
 ];
 const csv = 'day,shop,revenue\n2024-05-01,canary,10.50\ncanary,canary,canary\n';
 
-test('a delivery whose shape gives a role to a field that is personal now is rejected', async () => {
+test('a shape that gives a role to a field that is personal now is rejected', async () => {
   const read = await parsed(csv, { fields, personalNow: ['revenue', 'shop'] });
   expect(read).toMatchObject({
     status: 'rejected',

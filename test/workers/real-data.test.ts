@@ -89,7 +89,7 @@ describe('real series', () => {
     }
   });
 
-  test('unemployment, with date-times and numbers, lands on the months of its own columns', async () => {
+  test('unemployment, with date-times, lands on the months of its own columns', async () => {
     const body = load('unemployment-across-industries.json');
     const rows = JSON.parse(body.toString()) as {
       series: string;

@@ -218,7 +218,7 @@ function completing(on: Subject): void {
     expect(await inTurn(on.catalog, job)).toEqual({ took: artifacts, unsettled: [], outdated: [] });
   });
 
-  it('a first parse before a delivery that was parsed again takes one too, none after', async () => {
+  it('a first parse before a delivery parsed again takes one too, none after', async () => {
     const { sourceId } = await seedSource(on.catalog);
     const claims = Array.from({ length: 3 }, () => claimFor(sourceId));
     for (const claim of claims) await store(on.catalog, claim);
