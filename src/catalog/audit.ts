@@ -1,4 +1,4 @@
-import type { Audit } from './catalog.ts';
+import type { Audit } from './audit-contract.ts';
 import type { Db } from './schema.ts';
 
 export type AuditReads = Pick<Audit, 'list'>;

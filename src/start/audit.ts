@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Audit } from '../catalog/catalog.ts';
+import type { Audit } from '../catalog/audit-contract.ts';
 
 /**
  * Does `work` as a use of the command line that stands in the audit log (DECISIONS 10). The entry

@@ -83,23 +83,31 @@ export function xlsxFiles(parts: Parts): ZipFile[] {
   const numbered = formats.map((code, i) => `<numFmt numFmtId="${200 + i}" formatCode="${code}"/>`);
   const styles = formats.map((_, i) => `<xf numFmtId="${200 + i}"/>`);
   const sheet = `<worksheet xmlns="${spreadsheet}"><sheetData>${rows}</sheetData></worksheet>`;
+  const related = (...all: string[]) => `${header}<Relationships>${all.join('')}</Relationships>`;
+  const workbook = [
+    `<workbook xmlns:r="${relations}"><workbookPr date1904="${since1904}"/>`,
+    '<sheets><sheet name="A" sheetId="1" r:id="r7"/></sheets></workbook>',
+  ].join('');
+  const styleSheet = [
+    `<styleSheet><numFmts>${numbered.join('')}</numFmts>`,
+    '<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs>',
+    `<cellXfs><xf numFmtId="0"/>${styles.join('')}<xf numFmtId="14"/></cellXfs></styleSheet>`,
+  ].join('');
   return [
     {
       name: '_rels/.rels',
-      content: `${header}<Relationships>${relation('r1', 'officeDocument', 'xl/workbook.xml')}</Relationships>`,
+      content: related(relation('r1', 'officeDocument', 'xl/workbook.xml')),
     },
-    {
-      name: 'xl/workbook.xml',
-      content: `${header}<workbook xmlns:r="${relations}"><workbookPr date1904="${since1904}"/><sheets><sheet name="A" sheetId="1" r:id="r7"/></sheets></workbook>`,
-    },
+    { name: 'xl/workbook.xml', content: header + workbook },
     {
       name: 'xl/_rels/workbook.xml.rels',
-      content: `${header}<Relationships>${relation('r1', 'styles', 'styles.xml')}${relation('r2', 'sharedStrings', '/xl/sharedStrings.xml')}${relation('r7', 'worksheet', 'worksheets/sheet1.xml')}</Relationships>`,
+      content: related(
+        relation('r1', 'styles', 'styles.xml'),
+        relation('r2', 'sharedStrings', '/xl/sharedStrings.xml'),
+        relation('r7', 'worksheet', 'worksheets/sheet1.xml'),
+      ),
     },
-    {
-      name: 'xl/styles.xml',
-      content: `${header}<styleSheet><numFmts>${numbered.join('')}</numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/>${styles.join('')}<xf numFmtId="14"/></cellXfs></styleSheet>`,
-    },
+    { name: 'xl/styles.xml', content: header + styleSheet },
     { name: 'xl/sharedStrings.xml', content: `${header}<sst>${strings}</sst>` },
     ...more,
     { name: 'xl/worksheets/sheet1.xml', content: parts.sheet ?? header + sheet, ...lies },
