@@ -49,92 +49,110 @@ const handOnBytes = 4 * 1024 * 1024;
  */
 export function deliveryRows(
   input: ParseInput,
-  { heldMax, bytesMax }: RowLimits,
+  most: RowLimits,
   handOn: HandOn | null = null,
 ): DeliveryRows {
-  const plan = compileShape(input.fields, input.metrics);
-  const judge = recordRules(plan, zoneOf(input.timezone));
-  const tally = makeTally();
-  const undeclared = new Set<string>();
-  const samples = new RowBytes(heldMax);
-  const rejections = new RowBytes(heldMax);
-  const writeSample = sampleWriter(input, samples);
-  const valuesARecord = plan.fields.filter((field) => field.role === 'value').length;
-  let records = 0;
-  let valuesSeen = 0;
+  return new RowsOfDelivery(input, most, handOn);
+}
 
-  function reject(problems: readonly RecordProblem[], line: number | null): void {
-    for (const [ordinal, problem] of problems.entries()) {
-      const rejection = recordRejection(problem, records, line);
-      rejections.row(encodeRejectionRow(input, rejection, ordinal));
-    }
+class RowsOfDelivery implements DeliveryRows {
+  readonly plan: DeliveryRows['plan'];
+  readonly wantsAll = false;
+  readonly where = null;
+  readonly #input: ParseInput;
+  readonly #bytesMax: number;
+  readonly #handOn: HandOn | null;
+  readonly #judge: ReturnType<typeof recordRules>;
+  readonly #tally = makeTally();
+  readonly #undeclared = new Set<string>();
+  readonly #samples: RowBytes;
+  readonly #rejections: RowBytes;
+  readonly #writeSample: ReturnType<typeof sampleWriter>;
+  readonly #valuesARecord: number;
+  #records = 0;
+  #valuesSeen = 0;
+
+  constructor(input: ParseInput, most: RowLimits, handOn: HandOn | null) {
+    this.plan = compileShape(input.fields, input.metrics);
+    this.#input = input;
+    this.#bytesMax = most.bytesMax;
+    this.#handOn = handOn;
+    this.#judge = recordRules(this.plan, zoneOf(input.timezone));
+    this.#samples = new RowBytes(most.heldMax);
+    this.#rejections = new RowBytes(most.heldMax);
+    this.#writeSample = sampleWriter(input, this.#samples);
+    this.#valuesARecord = this.plan.fields.filter((field) => field.role === 'value').length;
   }
 
-  return {
-    plan,
-    wantsAll: false,
-    where: null,
+  get problem(): DeliveryProblem | null {
+    if (this.#records > limits.recordsMax) return { code: 'too_many_records' };
+    const { bytesInAll: samples } = this.#samples;
+    const { bytesInAll: rejections } = this.#rejections;
+    const over = samples > this.#bytesMax || rejections > this.#bytesMax;
+    return over ? { code: 'too_many_rows' } : null;
+  }
 
-    get problem(): DeliveryProblem | null {
-      if (records > limits.recordsMax) return { code: 'too_many_records' };
-      const over = samples.bytesInAll > bytesMax || rejections.bytesInAll > bytesMax;
-      return over ? { code: 'too_many_rows' } : null;
-    },
+  get made() {
+    return { samples: this.#samples.count, rejections: this.#rejections.count };
+  }
 
-    get made() {
-      return { samples: samples.count, rejections: rejections.count };
-    },
+  get letGo() {
+    return this.#samples.overflowed || this.#rejections.overflowed;
+  }
 
-    get letGo() {
-      return samples.overflowed || rejections.overflowed;
-    },
+  record(...[cells, line]: Parameters<DeliveryRows['record']>): void {
+    this.#records++;
+    const judged = this.#judge(cells);
+    // The first reading counted.
+    if (this.#handOn === null) this.#tally.add(judged);
+    for (const sample of judged.samples) this.#writeSample(sample, this.#records);
+    if (judged.problems.length > 0) this.#reject(judged.problems, line);
+    else this.#valuesSeen += this.#valuesARecord;
+  }
 
-    record(cells, line) {
-      records++;
-      const judged = judge(cells);
-      // The first reading counted.
-      if (handOn === null) tally.add(judged);
-      for (const sample of judged.samples) writeSample(sample, records);
-      if (judged.problems.length > 0) reject(judged.problems, line);
-      else valuesSeen += valuesARecord;
-    },
+  brokenRecord(problem: RecordProblem, line: number | null): void {
+    this.#records++;
+    const problems = [problem];
+    if (this.#handOn === null) this.#tally.add({ problems, samples: [], blank: 0 });
+    this.#reject(problems, line);
+  }
 
-    brokenRecord(problem, line) {
-      records++;
-      const problems = [problem];
-      if (handOn === null) tally.add({ problems, samples: [], blank: 0 });
-      reject(problems, line);
-    },
+  undeclared(name: string): void {
+    if (this.#undeclared.size < undeclaredNamesMax) this.#undeclared.add(cut(name));
+  }
 
-    undeclared(name) {
-      if (undeclared.size < undeclaredNamesMax) undeclared.add(cut(name));
-    },
+  async pause(): Promise<void> {
+    if (this.#handOn === null || this.#samples.held + this.#rejections.held < handOnBytes) return;
+    await this.#handOn(taken(this.#samples, this.#rejections));
+  }
 
-    async pause() {
-      if (handOn === null || samples.held + rejections.held < handOnBytes) return;
-      await handOn(taken(samples, rejections));
-    },
+  finish(problem: DeliveryProblem | null): ParsedDelivery {
+    const names = [...this.#undeclared];
+    const rows = taken(this.#samples, this.#rejections);
+    this.#samples.close();
+    this.#rejections.close();
+    const why = problem ?? this.problem;
+    if (why !== null) return refused(why, names);
+    const counts = this.#tally.counts();
+    const seen = { records: this.#records, valuesSeen: this.#valuesSeen };
+    if (this.#handOn === null) assertAccounts(counts, { ...seen, rows: this.#samples.count });
+    return {
+      // A delivery without records is parsed; one with records has a good one among them.
+      status: counts.records > 0 && counts.parsed === 0 ? 'rejected' : 'parsed',
+      counts,
+      valuesSeen: this.#valuesSeen,
+      refusal: null,
+      undeclaredFields: names,
+      ...rows,
+    };
+  }
 
-    finish(problem) {
-      const names = [...undeclared];
-      const rows = taken(samples, rejections);
-      samples.close();
-      rejections.close();
-      const why = problem ?? this.problem;
-      if (why !== null) return refused(why, names);
-      const counts = tally.counts();
-      if (handOn === null) assertAccounts(counts, { records, valuesSeen, rows: samples.count });
-      return {
-        // A delivery without records is parsed; one with records has a good one among them.
-        status: counts.records > 0 && counts.parsed === 0 ? 'rejected' : 'parsed',
-        counts,
-        valuesSeen,
-        refusal: null,
-        undeclaredFields: names,
-        ...rows,
-      };
-    },
-  };
+  #reject(problems: readonly RecordProblem[], line: number | null): void {
+    for (const [ordinal, problem] of problems.entries()) {
+      const rejection = recordRejection(problem, this.#records, line);
+      this.#rejections.row(encodeRejectionRow(this.#input, rejection, ordinal));
+    }
+  }
 }
 
 /** The rows that are held. */
