@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { randomOf, seedOf } from './load.ts';
 import { expectNothingLost } from './oracle.ts';
 import { enginePid, isAlive, makePlace } from './place.ts';
@@ -88,6 +89,24 @@ test.concurrent('a service whose address is taken ends with one clear line', {
   }
 });
 
+test.concurrent('SIGTERM to npm start ends the service too', { timeout }, async () => {
+  const place = await makePlace();
+  const env = place.weir().env();
+  // A group of its own: whatever a failure leaves running is ended with it.
+  const npm = spawn('npm', ['start'], { env, stdio: 'ignore', detached: true });
+  const ended = once(npm, 'exit');
+  const isLive = () => fetch(`http://${env.WEIR_OPS_LISTEN}/livez`).then(Boolean, () => false);
+  try {
+    await vi.waitFor(async () => expect(await isLive()).toBe(true), { timeout: 60_000 });
+    npm.kill('SIGTERM');
+    await ended;
+    await vi.waitFor(async () => expect(await isLive()).toBe(false), { timeout: graceMs });
+  } finally {
+    endGroup(npm.pid!);
+    await place.remove();
+  }
+});
+
 /** A request whose body comes in two halves, the second when `finish` is called. */
 function beginSlowly(accessKey: string, url: string, sent: Sent) {
   const headers = {
@@ -148,4 +167,12 @@ function endOf(env: NodeJS.ProcessEnv): Promise<{ code: number | null; stderr: s
       resolve({ code: child.exitCode, stderr });
     });
   });
+}
+
+function endGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
