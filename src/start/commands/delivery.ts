@@ -44,7 +44,7 @@ export function deliveryCommands(): Command {
 }
 
 function count(text: string): number {
-  if (!/^[0-9]{1,9}$/.test(text)) throw new InvalidArgumentError('a number');
+  if (!/^[0-9]{1,9}$/.test(text)) throw new InvalidArgumentError('a whole number');
   return Number(text);
 }
 
