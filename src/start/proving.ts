@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { openArtifacts } from '../artifacts/open.ts';
+import { limits } from '../domain/limits.ts';
 import { startParsePool } from '../parse/pool.ts';
 import type { Difference } from '../proof/difference.ts';
 import type { ProofParts } from '../proof/rebuild.ts';
@@ -12,8 +13,8 @@ import { render } from './output.ts';
 import { openCommandSamples } from './stores.ts';
 import { WorkLine } from './work-line.ts';
 
-/** Rows of many deliveries make one insert; nobody waits for a single one to be readable. */
-const insertWaitMs = 1_000;
+/** Nobody waits for a single one to be readable: fewer and larger inserts than in the service. */
+const inserts = { rowsMax: 4 * limits.insertRowsMax, waitMs: 2_000 };
 
 /**
  * Opens what a rebuild or a verify works with, in this process: threads of its own, and the sample
@@ -38,7 +39,7 @@ export async function withProof<T>(
     closings.push(() => pool.close());
     return await work({
       ...{ catalog, artifacts, pool, proof, samples: samples.store, clock: systemClock },
-      batch: (insert) => new InsertBatcher({ store: { insert }, waitMs: insertWaitMs }),
+      batch: (insert) => new InsertBatcher({ store: { insert }, ...inserts }),
       onProgress: (progress) => line.show(progress),
     });
   } finally {
