@@ -13,7 +13,7 @@ import { readXlsx } from './read-xlsx.ts';
 import type { PieceReader, RecordSink } from './record-sink.ts';
 import { pieceBytes, unpack } from './unpack.ts';
 
-const { rowBytesMax, rowBytesHeldMax } = limits;
+const { rowBytesMax, rowBytesHeldMax, rowBytesHeldOfPackedMax } = limits;
 
 /**
  * Parses one delivery: the bytes as received, to rows or a refusal. Nothing that a body may hold
@@ -30,7 +30,8 @@ export async function parseDelivery(
   received: Buffer,
   handOn: HandOn | null = null,
 ): Promise<ParsedDelivery> {
-  const heldMax = handOn === null ? rowBytesMax : rowBytesHeldMax;
+  const held = input.encoding === 'identity' ? rowBytesHeldMax : rowBytesHeldOfPackedMax;
+  const heldMax = handOn === null ? rowBytesMax : held;
   const first = deliveryRows(input, { heldMax, bytesMax: rowBytesMax });
   const judged = first.finish(await readFor(input, received, first));
   if (!first.letGo || judged.refusal !== null || handOn === null) return judged;

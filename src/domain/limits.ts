@@ -75,8 +75,12 @@ export const limits = {
   cellCharsMax: 1024 * 1024,
   /** Characters of a CSV row, bytes of a JSON element: what is read at once. */
   recordCharsMax: 8_388_608,
-  /** Encoded rows that a parse keeps; with more, it judges all first and then reads again. */
-  rowBytesHeldMax: 48 * 1024 * 1024,
+  /**
+   * Encoded rows that a parse keeps; with more, it judges all first and then reads again. What
+   * came packed may be large itself, other bodies leave room.
+   */
+  rowBytesHeldMax: 128 * 1024 * 1024,
+  rowBytesHeldOfPackedMax: 32 * 1024 * 1024,
   /** Encoded rows of one delivery. */
   rowBytesMax: 2 * 1024 * 1024 * 1024,
   parquetFooterBytesMax: 4 * 1024 * 1024,
