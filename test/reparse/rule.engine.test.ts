@@ -54,7 +54,7 @@ class World {
     if (what < 40) return this.#claim(1 + this.#random(4));
     if (what < 66) return this.#insert();
     if (what < 84) return this.#complete();
-    if (what < 94) return this.#begin();
+    if (what < 92) return this.#begin();
     if (what < 96) return this.#save();
     if (what < 98) return this.#leasesRunOut();
     this.#die();
@@ -202,7 +202,7 @@ test(`whatever the order of the steps, the samples are those of a rebuild (${see
     for (const sourceId of sources) await expectRebuilt(stores, sourceId);
   }
   console.log(`reparse rule: ${JSON.stringify(world.done)}`);
-  for (const what of ['settled', 'came late', 'withdrawn', 'begun', 'ran out', 'died']) {
+  for (const what of ['settled', 'withdrawn', 'begun', 'ran out', 'died']) {
     expect([what, world.done[what]]).toEqual([what, expect.any(Number)]);
   }
-}, 120_000);
+}, 240_000);
