@@ -103,6 +103,25 @@ describe('weir rebuild', { timeout: 120_000 }, () => {
     expect(await place.proof('verify')).toMatchObject({ code: 0, differences: [] });
   });
 
+  test('samples that were withdrawn do not come back', async () => {
+    const { webhook } = place;
+    const canary = '7.10';
+    expect(await place.reads()).toContain(canary);
+    await webhook.save({
+      fields: [
+        { name: 'day', role: 'period' },
+        { name: 'cost', role: 'value', metric: 'cost' },
+        { name: 'amount', personal: true, required: false },
+      ],
+    });
+    await settleAll();
+    before = await place.reads();
+    expect(before).not.toContain(canary);
+    expect(await place.proof('rebuild')).toMatchObject({ code: 0, swapped: true });
+    expect(await place.reads()).toBe(before);
+    expect(await place.proof('verify')).toMatchObject({ code: 0, differences: [] });
+  });
+
   test('works without a service, and on a sample store that was lost', async () => {
     before = await place.reads();
     await place.weir.running.end();
