@@ -32,27 +32,28 @@ export async function parseDelivery(
 ): Promise<ParsedDelivery> {
   const held = input.encoding === 'identity' ? rowBytesHeldMax : rowBytesHeldOfPackedMax;
   const heldMax = handOn === null ? rowBytesMax : held;
-  const first = deliveryRows(input, { heldMax, bytesMax: rowBytesMax });
-  const judged = first.finish(await readFor(input, received, first));
-  if (!first.letGo || judged.refusal !== null || handOn === null) return judged;
+  const { judged, made, letGo } = await judge(input, received, heldMax);
+  if (!letGo || judged.refusal !== null || handOn === null) return judged;
 
   const second = deliveryRows(input, { heldMax: rowBytesMax, bytesMax: rowBytesMax }, handOn);
   const problem = await readBody(input, received, second, pieceBytes);
   assert(problem === null, 'what was read once can be read again');
   const { sampleRows, sampleRowCount, rejectionRows, rejectionRowCount } = second.finish(null);
-  assert(second.made.samples === first.made.samples, 'samples are the same when read again');
-  assert(second.made.rejections === first.made.rejections, 'so are rejections');
+  assert(second.made.samples === made.samples, 'samples are the same when read again');
+  assert(second.made.rejections === made.rejections, 'so are rejections');
   return { ...judged, sampleRows, sampleRowCount, rejectionRows, rejectionRowCount };
 }
 
-async function readFor(
-  input: ParseInput,
-  received: Buffer,
-  sink: RecordSink,
-): Promise<DeliveryProblem | null> {
+/** The first reading; what it had to remember is free for the second. */
+async function judge(input: ParseInput, received: Buffer, heldMax: number) {
+  const rows = deliveryRows(input, { heldMax, bytesMax: rowBytesMax });
   const field = exposedField(input.fields, input.personalNow);
-  if (field !== null) return { code: 'personal_field', field };
-  return readBody(input, received, sink, received.length);
+  const problem: DeliveryProblem | null =
+    field === null
+      ? await readBody(input, received, rows, received.length)
+      : { code: 'personal_field', field };
+  const judged = rows.finish(problem);
+  return { judged, made: rows.made, letGo: rows.letGo };
 }
 
 /** What is needed to read a body. */

@@ -55,9 +55,13 @@ export class RowBytes {
 
   /** A whole row, newline included. */
   row(text: string): void {
-    const page = this.#reserve(3 * text.length);
-    this.#wrote(page === null ? Buffer.byteLength(text) : page.write(text, this.#at));
+    this.text(text);
     this.count++;
+  }
+
+  text(piece: string): void {
+    const page = this.#reserve(3 * piece.length);
+    this.#wrote(page === null ? Buffer.byteLength(piece) : page.write(piece, this.#at));
   }
 
   /** Text of ASCII characters only. */

@@ -57,8 +57,10 @@ export function recordRules(plan: ShapePlan, zone: Zone): RecordRules {
   const interner = labelInterner(plan.labelSets);
 
   function labelsOf(set: LabelSet, cells: readonly Cell[]): Labels {
-    const ids = set.positions.map((position) => interner.text(textOf(cells[position])));
-    return interner.labels(set, ids);
+    return interner(
+      set,
+      set.positions.map((position) => textOf(cells[position])),
+    );
   }
 
   return (cells) => {

@@ -1,0 +1,58 @@
+/** Slots at first; a power of two, as it is after each doubling. */
+const slotsMin = 256;
+
+/**
+ * Numbers pairs of 32-bit whole numbers that are not negative, in the order in which they first
+ * come, from 0. Open addressing in one array, at most half full.
+ */
+export class PairIds {
+  /** Three numbers a slot: the pair and its number; the first is −1 in an empty one. */
+  #slots = new Int32Array(3 * slotsMin).fill(-1);
+  #mask = slotsMin - 1;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The pair's number. */
+  idOf(first: number, second: number): number {
+    const slots = this.#slots;
+    const at = this.#place(first, second);
+    if (slots[at]! >= 0) return slots[at + 2]!;
+    const id = this.#size;
+    this.#size++;
+    slots.set([first, second, id], at);
+    if (2 * this.#size > this.#mask) this.#grow();
+    return id;
+  }
+
+  /** Where the pair is, or is to be put. */
+  #place(first: number, second: number): number {
+    const slots = this.#slots;
+    let slot = hash(first, second) & this.#mask;
+    while (slots[3 * slot]! >= 0) {
+      if (slots[3 * slot] === first && slots[3 * slot + 1] === second) break;
+      slot = (slot + 1) & this.#mask;
+    }
+    return 3 * slot;
+  }
+
+  #grow(): void {
+    const old = this.#slots;
+    this.#slots = new Int32Array(2 * old.length).fill(-1);
+    this.#mask = 2 * this.#mask + 1;
+    for (let at = 0; at < old.length; at += 3) {
+      if (old[at]! >= 0) {
+        this.#slots.set(old.subarray(at, at + 3), this.#place(old[at]!, old[at + 1]!));
+      }
+    }
+  }
+}
+
+/** Spreads neighbours far apart: multiplied by odd constants, high bits folded in. */
+function hash(first: number, second: number): number {
+  let h = Math.imul(first, 0x9e3779b1) ^ Math.imul(second, 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d);
+  return h ^ (h >>> 13);
+}
