@@ -32,7 +32,7 @@ const amountOf = (period: string) => [
 ];
 
 describe('weir trace', { timeout: 60_000 }, () => {
-  test('leads a pushed value to delivery, record and bytes, and names what it corrected', async () => {
+  test('leads a value to delivery, record and bytes, and names what it corrected', async () => {
     const { first, correction } = place.artifacts;
     const found = await traced(...amountOf('2026-01-01'));
     expect(found.sample).toMatchObject({ value: '11.00', labels: {}, artifact_id: correction });

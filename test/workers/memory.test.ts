@@ -30,7 +30,7 @@ interface Taken {
   readonly rows: number;
 }
 
-/** Packs text that comes to 100 MiB, into a body that can be delivered, and parses it in a process of its own. */
+/** Packs text of 100 MiB into a body that can be delivered; parses it in a process of its own. */
 async function parseHundredMebibytes(
   format: string,
   head: string,
@@ -65,8 +65,10 @@ test.each<[string, string, (i: number) => string]>([
   [
     'json',
     '[',
-    (i) =>
-      `${i === 0 ? '' : ','}{"day":"${day(i)}","shop":"${shop(i)}","revenue":${cent(i)},"orders":3}`,
+    (i) => {
+      const fields = `"day":"${day(i)}","shop":"${shop(i)}","revenue":${cent(i)},"orders":3`;
+      return `${i === 0 ? '' : ','}{${fields}}`;
+    },
   ],
 ])(
   '100 MiB of %s stay under 200 MiB of memory',

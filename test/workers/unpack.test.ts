@@ -63,7 +63,7 @@ describe.each([
     expect(await unpacked(Buffer.alloc(0), encoding)).toBe('encoding_invalid');
   });
 
-  test('that unpacks to more than 1,000 times its size is refused, but not a small one', async () => {
+  test('that unpacks to over 1,000 times its size is refused, but not a small one', async () => {
     expect(await unpacked(pack(Buffer.alloc(mebibyte)), encoding)).toHaveLength(mebibyte);
     expect(await unpacked(pack(Buffer.alloc(40 * mebibyte)), encoding)).toBe('unpack_ratio');
   });
