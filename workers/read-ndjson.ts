@@ -51,35 +51,37 @@ export class NdjsonReader implements PieceReader {
   #lines(json: Buffer, offset: number): DeliveryProblem | null {
     const first = this.#line;
     const prepared = prepareJson(json, true, true);
-    if (prepared.tooDeepAt >= 0) {
-      return { code: 'json_too_deep', line: first + lineFeeds(json, prepared.tooDeepAt) };
-    }
+    const flaws = flawsIn(prepared, json, first);
     const text = textOf(prepared.bytes);
     for (let at = 0; at < text.length; this.#line++) {
+      const line = this.#line;
       const found = text.indexOf('\n', at);
       const end = found < 0 ? text.length : found;
       const one = text.slice(at, end);
       at = end + 1;
       if (blankLine.test(one)) continue;
+      const flaw = flaws.find((problem) => problem.line === line);
+      if (flaw?.code === 'json_too_deep') return flaw;
       const read = parseJson(one);
-      if ('code' in read) return { ...read, line: this.#line };
-      const line = this.#line;
+      if ('code' in read) return { ...read, line };
+      if (flaw !== undefined) return flaw;
       this.#where = () => lineRange(json, offset, line - first);
       this.#take(read.value, line);
     }
-    return flaw(prepared, json, first);
+    return null;
   }
 }
 
-/** What is wrong with lines that are JSON all the same. */
-function flaw(
-  { tooLongAt, loneSurrogateAt }: PreparedJson,
-  json: Buffer,
-  first: number,
-): DeliveryProblem | null {
-  if (tooLongAt >= 0) return { code: 'cell_too_long', line: first + lineFeeds(json, tooLongAt) };
-  if (loneSurrogateAt < 0) return null;
-  return { code: 'lone_surrogate', line: first + lineFeeds(json, loneSurrogateAt) };
+/** What is wrong with lines that may be JSON all the same; the first of each kind. */
+function flawsIn(prepared: PreparedJson, json: Buffer, first: number): DeliveryProblem[] {
+  const places = [
+    ['json_too_deep', prepared.tooDeepAt],
+    ['cell_too_long', prepared.tooLongAt],
+    ['lone_surrogate', prepared.loneSurrogateAt],
+  ] as const;
+  return places
+    .filter(([, at]) => at >= 0)
+    .map(([code, at]) => ({ code, line: first + lineFeeds(json, at) }));
 }
 
 /** How many lines end before a position. */

@@ -167,6 +167,18 @@ test('bytes that cannot be read put the delivery back', async () => {
   await loop.stop();
 });
 
+test('damaged bytes are told, and put the delivery back for the longest wait', async () => {
+  const { loop, seen } = setUp([job(1)], () => [{ kind: 'damaged', reason: 'other bytes' }]);
+  const told = vi.spyOn(quiet, 'error');
+  loop.start();
+  await vi.waitFor(() => expect(seen.released).toEqual(['artifact-1']));
+  await loop.stop();
+  const fields = { reason: 'other bytes', artifactId: 'artifact-1' };
+  expect(told).toHaveBeenCalledWith(fields, expect.stringContaining('damaged'));
+  told.mockRestore();
+  expect(seen.crashed).toEqual([]);
+});
+
 test('a stop waits for what is under way', async () => {
   let finish = () => {};
   const { loop, seen } = setUp(
