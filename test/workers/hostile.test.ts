@@ -224,10 +224,10 @@ test.each<[string, Partial<ParseInput>, () => Buffer, string]>([
   ['8 MB of digits', asJson, () => json(`[{"revenue":${'9'.repeat(8_000_000)}}]`), 'cell_too_long'],
   ['8 MB of commas in JSON', asJson, () => json(`[${','.repeat(8_000_000)}]`), 'invalid_json'],
   [
-    'a million empty objects',
+    'two hundred thousand empty objects',
     asJson,
-    () => json(`[${'{},'.repeat(1_000_000)}{}]`),
-    `0 parsed, 1000001 rejected; ${allMissing}`,
+    () => json(`[${'{},'.repeat(200_000)}{}]`),
+    `0 parsed, 200001 rejected; ${allMissing}`,
   ],
   ['six million records', gzip, () => gzipSync(csv('x\n'.repeat(6_000_000))), 'too_many_records'],
   [
