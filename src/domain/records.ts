@@ -55,16 +55,22 @@ export type RecordRules = (cells: readonly Cell[]) => JudgedRecord;
  */
 export function recordRules(plan: ShapePlan, zone: Zone): RecordRules {
   const interner = labelInterner(plan.labelSets);
+  // Used for each record again: a document has hundreds of thousands.
+  const reading: Reading = { day: 0, metrics: [], values: [], blank: 0, metric: null };
+  const texts: string[] = [];
 
   function labelsOf(set: LabelSet, cells: readonly Cell[]): Labels {
-    return interner(
-      set,
-      set.positions.map((position) => textOf(cells[position])),
-    );
+    const { positions } = set;
+    texts.length = positions.length;
+    for (let i = 0; i < positions.length; i++) texts[i] = textOf(cells[positions[i]!]);
+    return interner(set, texts);
   }
 
   return (cells) => {
-    const reading: Reading = { day: 0, values: [], blank: 0, metric: null };
+    reading.metrics.length = 0;
+    reading.values.length = 0;
+    reading.blank = 0;
+    reading.metric = null;
     let problems: RecordProblem[] | null = null;
     for (let i = 0; i < plan.fields.length; i++) {
       const field = plan.fields[i]!;
@@ -73,26 +79,30 @@ export function recordRules(plan: ShapePlan, zone: Zone): RecordRules {
       problems ??= [];
       problems.push({ field: field.name, code });
     }
-    if (problems !== null) return { problems, samples: [], blank: 0 };
+    if (problems !== null) return { problems, samples: none, blank: 0 };
 
     let set: LabelSet | null = null;
     let labels: Labels | null = null;
-    const samples = reading.values.map(({ metric: own, value }): RecordSample => {
-      const metric = own ?? reading.metric;
+    const samples: RecordSample[] = [];
+    for (let i = 0; i < reading.values.length; i++) {
+      const metric = reading.metrics[i] ?? reading.metric;
       assert(metric?.labelSet, 'a value has its metric and its labels');
       if (labels === null || metric.labelSet !== set) labels = labelsOf(metric.labelSet, cells);
       set = metric.labelSet;
-      return { day: reading.day, metric, labels, value };
-    });
-    return { problems: [], samples, blank: reading.blank };
+      samples.push({ day: reading.day, metric, labels, value: reading.values[i]! });
+    }
+    return { problems: none, samples, blank: reading.blank };
   };
 }
+
+const none: readonly never[] = [];
 
 /** What the cells of one record have given so far. */
 interface Reading {
   day: number;
-  /** `metric` is null in long form, where another field names it. */
-  values: { metric: PlannedMetric | null; value: string }[];
+  /** Of each value; null in long form, where another field names it. */
+  readonly metrics: (PlannedMetric | null)[];
+  readonly values: string[];
   blank: number;
   metric: PlannedMetric | null;
 }
@@ -115,7 +125,8 @@ function readCell(
       reading.blank++;
       return null;
     }
-    reading.values.push({ metric: field.metric, value: text });
+    reading.metrics.push(field.metric);
+    reading.values.push(text);
     return decimalProblem(text);
   }
   if (field.role === 'label') return labelTooLong(text) ? 'label_too_long' : null;
