@@ -35,7 +35,7 @@ export function jsonCases(weir: TheWeir): void {
     'a lone surrogate': ['json', `[${record},{"day":"\\ud800"}]`, 'lone_surrogate'],
     'a lone surrogate in an undeclared name': ['json', '{"\\udc00":1}', 'lone_surrogate'],
     'a line that is no JSON': ['ndjson', `${record}\nx\n`, 'invalid_json'],
-    'nested too deep': ['json', '['.repeat(200_000), 'invalid_json'],
+    'nested too deep': ['json', '['.repeat(200_000), 'json_too_deep'],
   };
   test.each(Object.entries(unreadable))(
     '%s rejects the delivery, and none of its records is read',
