@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { engineFiles } from '../../src/samples/engine/files.ts';
+import { isAlive } from '../support/alive.ts';
 import { expectNothingLost } from './oracle.ts';
-import { enginePid, type FaultPlace, isAlive, makePlace } from './place.ts';
+import { enginePid, type FaultPlace, makePlace } from './place.ts';
 import { dayText, pushOf, type Sent, sendOnce, sendUntilKept } from './sender.ts';
 
 const timeout = 120_000;

@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { isAlive } from '../support/alive.ts';
 import { randomOf, seedOf, startLoad } from './load.ts';
 import { expectNothingLost } from './oracle.ts';
-import { enginePid, isAlive, makePlace } from './place.ts';
+import { enginePid, makePlace } from './place.ts';
 import { dayText, sendOnce } from './sender.ts';
 
 const kills = 15;
+/** As long as a new engine waits for its predecessor: one that starts ends only once it has. */
+const goneWithinMs = 10_000;
 
 test('killing service and engine at random moments loses and doubles nothing', {
   timeout: 300_000,
@@ -31,7 +34,7 @@ test('killing service and engine at random moments loses and doubles nothing', {
       serviceKills += 1;
       // At once: the new engine waits for its predecessor's end.
       weir = place.weir();
-      await Promise.all([expectGone(engine, 2_000), weir.start()]);
+      await Promise.all([expectGone(engine, goneWithinMs), weir.start()]);
     }
     await load.stop();
     expect(load.sent.length).toBeGreaterThan(kills);

@@ -93,12 +93,3 @@ export function enginePid(weir: RunningWeir): number {
   const lines = weir.log.split('\n').filter((line) => line.includes('"engine ready"'));
   return (JSON.parse(lines.at(-1)!) as { pid: number }).pid;
 }
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
+import { isAlive } from '../support/alive.ts';
 import { randomOf, seedOf } from './load.ts';
 import { expectNothingLost } from './oracle.ts';
-import { enginePid, isAlive, makePlace } from './place.ts';
+import { enginePid, makePlace } from './place.ts';
 import { dayText, documentOf, pushOf, type Sent, sendOnce, sendUntilKept } from './sender.ts';
 
 const timeout = 120_000;

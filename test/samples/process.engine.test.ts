@@ -10,7 +10,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { openSamples } from '../../src/samples/clickhouse.ts';
 import { openEngineAddress, startEngine } from '../../src/samples/engine/supervisor.ts';
 import { type SampleStore, SamplesAway } from '../../src/samples/samples.ts';
-import { alive, encode, freshEngine, quiet, read, samplesOnly, until } from './support.ts';
+import { isAlive } from '../support/alive.ts';
+import { encode, freshEngine, quiet, read, samplesOnly, until } from './support.ts';
 
 const cleanUps: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -105,7 +106,7 @@ describe('an engine that dies', () => {
     await store.prepare();
     const pid = engine.pid()!;
     process.kill(pid, 'SIGKILL');
-    await until('it is gone', 5_000, () => !alive(pid));
+    await until('it is gone', 5_000, () => !isAlive(pid));
     const error = await store.ping().catch((each: unknown) => each);
     expect(error).toBeInstanceOf(SamplesAway);
     expect((error as SamplesAway).cause).toBeInstanceOf(Error);
@@ -118,7 +119,7 @@ describe('an engine that dies', () => {
     const { engine } = await fresh();
     const pid = engine.pid()!;
     await engine.stop();
-    expect(alive(pid)).toBe(false);
+    expect(isAlive(pid)).toBe(false);
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(engine.pid()).toBeNull();
   });
@@ -129,9 +130,9 @@ describe('the engine and its parent', () => {
     const dataDir = freshDirectory();
     const parent = startProcess('./engine-parent.ts', dataDir, 'pipe', 'pipe');
     const { pid } = JSON.parse(await firstLine(parent)) as { pid: number };
-    expect(alive(pid)).toBe(true);
+    expect(isAlive(pid)).toBe(true);
     parent.kill('SIGKILL');
-    await until('the engine is gone', 2_000, () => !alive(pid));
+    await until('the engine is gone', 2_000, () => !isAlive(pid));
     // And its directory is free at once.
     const { engine } = await fresh({ dataDir });
     await storeAt(engine.address).ping();

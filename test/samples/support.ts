@@ -113,16 +113,6 @@ export async function freshEngine(options: Partial<SupervisorOptions> = {}): Pro
   return { engine, dataDir, remove };
 }
 
-/** Whether a process exists. */
-export function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Waits until it holds. @throws Error after `withinMs` */
 export async function until(what: string, withinMs: number, holds: () => boolean): Promise<void> {
   const deadline = Date.now() + withinMs;
