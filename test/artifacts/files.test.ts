@@ -17,7 +17,8 @@ import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { ArtifactMissing, StoreAway } from '../../src/artifacts/artifacts.ts';
 import { FileStore } from '../../src/artifacts/files/store.ts';
 import { artifactContract } from '../contract/artifacts.ts';
-import { describeWith, need } from '../support/need.ts';
+import { describeWith } from '../support/need.ts';
+import { need } from '../support/needed.ts';
 import { bodyOf, failure, namesIn, newObject, put, readAll, sha256 } from './bodies.ts';
 import { someMeta } from './some-meta.ts';
 

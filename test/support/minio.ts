@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Needed, need } from './need.ts';
+import { type Needed, need } from './needed.ts';
 
 const version = 'v0.0.0-20260212201848-7aac2a2c5b7c';
 const user = 'admin';

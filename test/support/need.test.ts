@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ensureMinio } from './minio.ts';
-import { mustHave, need } from './need.ts';
+import { mustHave } from './need.ts';
+import { need } from './needed.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Needed, need } from './need.ts';
+import { type Needed, need } from './needed.ts';
 
 const version = '4.32.5';
 const checkout = fileURLToPath(new URL('../..', import.meta.url));

@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { type Needed, need } from './need.ts';
+import { type Needed, need } from './needed.ts';
 
 const run = promisify(execFile);
 
