@@ -18,6 +18,7 @@ import type {
 } from '../domain/nouns.ts';
 import type { Audit } from './audit-contract.ts';
 import type { Deliveries } from './deliveries-contract.ts';
+import type { SamplesState } from './samples-state.ts';
 import type { Upkeep } from './upkeep-contract.ts';
 
 /**
@@ -172,6 +173,8 @@ export interface KeyHolder {
   readonly key: AccessKey;
   readonly source: Source;
   readonly company: Company;
+  /** Of the source, in the same moment. */
+  readonly samples: SamplesState;
 }
 
 export interface SignedSource {

@@ -3,6 +3,7 @@ import type { Counts } from '../domain/nouns.ts';
 import type { Completed, Outcome } from './catalog.ts';
 import type { DbUuid } from './dialect.ts';
 import { once } from './once.ts';
+import { raiseSamplesVersions } from './samples-versions.ts';
 import type { Db, DeliveriesTable, Schema } from './schema.ts';
 
 type Settling = Pick<DeliveriesTable, 'status' | 'refusal' | 'undeclared_fields'> & {
@@ -13,13 +14,14 @@ type Settling = Pick<DeliveriesTable, 'status' | 'refusal' | 'undeclared_fields'
   generation: number;
 } & { [K in keyof Counts]: number };
 
-type Judged = 'took' | 'unsettled' | 'lost' | { readonly outdatedBy: number };
+type Judged = 'unsettled' | 'lost' | { readonly tookOf: number } | { readonly outdatedBy: number };
 
 /**
  * Makes outcomes the state that stands, each if it may be.
  *
  * Nearly all are first parses that nothing stands against: those take one statement. Whatever it
- * does not change is looked at in the same transaction.
+ * does not change is looked at in the same transaction. Whatever took effect raises the version of
+ * its source's samples.
  */
 export function completeOn(at: Db) {
   const first = settleQuery(at, 'first');
@@ -31,7 +33,8 @@ export function completeOn(at: Db) {
     now: number,
   ): Promise<Judged> {
     const values = settling(at, outcome, now);
-    if ((await first.run(trx, values)).changed === 1) return 'took';
+    const [took] = (await first.run(trx, values)).rows;
+    if (took) return { tookOf: took.source_id };
     const row = await rowOf(at, trx, values.artifact);
     if (!row) return 'lost';
     if (row.lease_token === null || at.dialect.uuid.fromDb(row.lease_token) !== outcome.token) {
@@ -44,7 +47,8 @@ export function completeOn(at: Db) {
       return 'lost';
     }
     if (!(await holdsTurn(at, trx, row.source_id, outcome.turn))) return 'unsettled';
-    return (await next.run(trx, values)).changed === 1 ? 'took' : 'lost';
+    const [settled] = (await next.run(trx, values)).rows;
+    return settled ? { tookOf: settled.source_id } : 'lost';
   }
 
   return async (
@@ -55,13 +59,20 @@ export function completeOn(at: Db) {
     const took: string[] = [];
     const unsettled: string[] = [];
     const outdated: { artifactId: string; generation: number }[] = [];
+    const sources = new Set<number>();
     for (const outcome of outcomes) {
       const { artifactId } = outcome;
       const judged = await complete(trx, outcome, now);
-      if (judged === 'took') took.push(artifactId);
-      else if (judged === 'unsettled') unsettled.push(artifactId);
-      else if (judged !== 'lost') outdated.push({ artifactId, generation: judged.outdatedBy });
+      if (judged === 'unsettled') unsettled.push(artifactId);
+      else if (judged === 'lost') continue;
+      else if ('outdatedBy' in judged) {
+        outdated.push({ artifactId, generation: judged.outdatedBy });
+      } else {
+        took.push(artifactId);
+        sources.add(judged.tookOf);
+      }
     }
+    await raiseSamplesVersions(trx, sources, now);
     return { took, unsettled, outdated };
   };
 }
@@ -100,7 +111,8 @@ function settleQuery({ db }: Db, which: 'first' | 'next') {
         undeclared_fields: p.undeclared_fields,
       })
       .where('artifact_id', '=', p.artifact)
-      .where('lease_token', '=', p.token);
+      .where('lease_token', '=', p.token)
+      .returning('source_id');
     if (which === 'first') {
       return update
         .where('generation', '=', p.generation)

@@ -6,6 +6,7 @@ import {
   companyOf,
   keyColumns,
   keyOf,
+  samplesColumns,
   secretColumns,
   secretOf,
   selectShapes,
@@ -35,7 +36,10 @@ export function openLookup(at: Db, prepare: Prepare): Lookup {
     async key(hash): Promise<KeyHolder | null> {
       const row = await holder({ hash });
       if (!row) return null;
-      return { key: keyOf(at, row), source: sourceOf(at, row), company: companyOf(at, row) };
+      return {
+        ...{ key: keyOf(at, row), source: sourceOf(at, row), company: companyOf(at, row) },
+        samples: { version: row.samples_version, turnEndsAt: row.turn_ends_at },
+      };
     },
     async shape(sourceId, version) {
       const row = await shape({ source: dialect.uuid.toDb(sourceId), version });
@@ -78,6 +82,7 @@ function keyHolderQuery({ db }: Db) {
       .select(keyColumns)
       .select(['s.name as source_name', 'v.delivery', 's.current_version'])
       .select(['c.uuid as company_uuid', 'c.name as company_name', 'c.timezone'])
+      .select(samplesColumns)
       .where('k.hash', '=', p.hash),
   );
 }

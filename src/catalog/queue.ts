@@ -8,6 +8,7 @@ import type { DbUuid } from './dialect.ts';
 import { jobsOf } from './jobs.ts';
 import { freshNumber, putNext } from './next-generation.ts';
 import { once } from './once.ts';
+import { raiseSamplesVersions } from './samples-versions.ts';
 import type { Db, Schema } from './schema.ts';
 
 /**
@@ -65,6 +66,7 @@ export function queueOn(at: Db): Queue {
         if (row.crashes + 1 < limits.parserCrashesMax) return 'queued';
         if (row.next_generation === null && row.failures === 0) {
           await rejectCrashed(trx, row.sequence, now);
+          await raiseSamplesVersions(trx, [row.source_id], now);
           return 'rejected';
         }
         // An attempt before may have inserted rows: they are to be settled away.
@@ -201,7 +203,8 @@ function giveBackQuery(db: Kysely<Schema>) {
 async function stateOf(at: Db, trx: Transaction<Schema>, artifactId: string) {
   const select = trx
     .selectFrom('deliveries')
-    .select(['sequence', 'status', 'lease_token', 'crashes', 'failures', 'next_generation'])
+    .select(['sequence', 'source_id', 'status', 'lease_token', 'crashes', 'failures'])
+    .select('next_generation')
     .where('artifact_id', '=', at.dialect.uuid.toDb(artifactId));
   const row = await at.dialect.lockRows(select, 'wait').executeTakeFirst();
   if (!row) throw new CatalogRefusal('delivery_not_found', 'There is no such delivery.');

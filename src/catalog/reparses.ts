@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { CatalogRefusal, type Reparses } from './catalog.ts';
 import { freshNumber, putNext } from './next-generation.ts';
+import { allSources, raiseSamplesVersions } from './samples-versions.ts';
 import type { Db, Schema } from './schema.ts';
-
-/** In `settle_turns` where others have the id of their source. */
-const allSources = 0;
 
 export function reparsesOn(at: Db): Reparses {
   const { db, dialect } = at;
@@ -22,9 +20,7 @@ export function reparsesOn(at: Db): Reparses {
         .executeTakeFirstOrThrow();
       return numUpdatedRows > 0n;
     },
-    async endTurn(token) {
-      await db.deleteFrom('settle_turns').where('token', '=', dialect.uuid.toDb(token)).execute();
-    },
+    endTurn: (token) => transact((trx) => endTurn(at, trx, token)),
     async toForget() {
       const rows = await db
         .selectFrom('sources as s')
@@ -114,7 +110,11 @@ async function takeTurn(
   if (source) others = others.where('source_id', 'in', [source.id, allSources]);
   if (await others.executeTakeFirst()) return null;
   // What ran out is over for good now: its holder may no longer complete anything.
-  await trx.deleteFrom('settle_turns').where('until_at', '<=', now).execute();
+  const ended = await trx
+    .deleteFrom('settle_turns')
+    .where('until_at', '<=', now)
+    .returning('source_id')
+    .execute();
   const id = source?.id ?? allSources;
   const token = randomUUID();
   const turn = { token: at.dialect.uuid.toDb(token), until_at: now + leaseMs };
@@ -122,7 +122,23 @@ async function takeTurn(
     .insertInto('settle_turns')
     .values({ source_id: id, ...turn })
     .execute();
+  await raiseSamplesVersions(trx, [id, ...ended.map((row) => row.source_id)], now);
   return { token, number, reparsedUpTo: source?.reparsed_up_to ?? 0 };
+}
+
+/** Whatever was done within it, reads may show it from now on. */
+async function endTurn(at: Db, trx: Transaction<Schema>, token: string): Promise<void> {
+  const ended = await trx
+    .deleteFrom('settle_turns')
+    .where('token', '=', at.dialect.uuid.toDb(token))
+    .returning('source_id')
+    .execute();
+  // Above what the turn's beginning made it.
+  await raiseSamplesVersions(
+    trx,
+    ended.map((row) => row.source_id),
+    0,
+  );
 }
 
 async function sourceRow(at: Db, trx: Transaction<Schema>, sourceId: string) {

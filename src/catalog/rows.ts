@@ -111,6 +111,17 @@ export const keyColumns = [
   'k.rotated_to',
 ] as const;
 
+/** What is known of the samples of the source `s` (`SamplesState`), within one snapshot. */
+export const samplesColumns = [
+  sql<number>`coalesce((select version from samples_versions where source_id = s.id), 0)
+    + coalesce((select version from samples_versions where source_id = 0), 0)`.as(
+    'samples_version',
+  ),
+  sql<number | null>`(select min(until_at) from settle_turns where source_id in (s.id, 0))`.as(
+    'turn_ends_at',
+  ),
+] as const;
+
 export function selectKeys(db: Kysely<Schema>) {
   return db
     .selectFrom('access_keys as k')

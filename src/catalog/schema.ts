@@ -17,6 +17,7 @@ export interface Schema {
   audit_log: AuditLogTable;
   counters: CountersTable;
   settle_turns: SettleTurnsTable;
+  samples_versions: SamplesVersionsTable;
   catalog_state: CatalogStateTable;
   catalog_migrations: MigrationsTable;
 }
@@ -197,6 +198,12 @@ interface SettleTurnsTable {
   source_id: number;
   token: DbUuid;
   until_at: number;
+}
+
+interface SamplesVersionsTable {
+  /** 0: all sources. */
+  source_id: number;
+  version: number;
 }
 
 /** One row. */

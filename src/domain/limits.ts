@@ -37,6 +37,19 @@ export const limits = {
   uploadBytesAheadMax: 512 * 1024,
   /** Bytes of all uploads that may wait for the object store before paused senders stay paused. */
   uploadBytesOnWayMax: 32 * 1024 * 1024,
+  /** Bodies up to this share objects of the store (segments), held until they are complete. */
+  segmentBodyBytesMax: 64 * 1024,
+  /** Bodies of one segment, and their bytes. */
+  segmentBodiesMax: 1_000,
+  segmentBytesMax: 1024 * 1024,
+  /** Each body has a line in the index, of some 400 bytes; keys and media types may be longer. */
+  segmentIndexBytesMax: 4 * 1024 * 1024,
+  /** Segments on their way to the store; the next one gathers until one has arrived. */
+  segmentsAtOnce: 1,
+  /** Bodies that wait for their segment; beyond it the store counts as away. */
+  segmentWaitingMax: 20_000,
+  /** Bytes of neighbours in a segment that are read at once. */
+  togetherBytesMax: 1024 * 1024,
   /** A JSON push above this is checked off the event loop. */
   jsonInlineBytesMax: 64 * 1024,
   /** A sender that is silent for so long is cut off. */
@@ -88,6 +101,8 @@ export const limits = {
   insertRowsMax: 100_000,
   insertBytesMax: 32 * 1024 * 1024,
   insertWaitMs: 200,
+  /** Encoded answers of window reads that a process keeps, so as to give them again. */
+  answersKeptBytesMax: 32 * 1024 * 1024,
   /** The store's mark is written at most so often, and looked at so often while it does not fit. */
   markEveryMs: 1_000,
   /** Added to the last known sequence by a recovery: the mark may be behind what was given. */
@@ -121,6 +136,14 @@ assert(
 assert(
   limits.unverifiedBytesHeldMax >= 2 * limits.deliveryBytesMax + limits.smallShareBytes,
   'webhooks find room too',
+);
+assert(
+  limits.segmentBodyBytesMax <= Math.min(limits.smallBodyBytesMax, limits.segmentBytesMax),
+  'what shares a segment is a small body, and fits one',
+);
+assert(
+  limits.segmentIndexBytesMax >= limits.segmentBodiesMax * 4 * 1024,
+  'the longest line of an index is under 4 KiB',
 );
 assert(limits.smallShareBytes >= 100 * limits.smallBodyBytesMax, 'many small ones at once');
 assert(

@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { z } from 'zod';
 import type { KeyHolder } from '../catalog/catalog.ts';
+import type { SamplesState } from '../catalog/samples-state.ts';
 import { samplesQuery } from '../domain/api/head.ts';
 import { readBy } from '../domain/api/read.ts';
 import { invalid } from '../domain/errors.ts';
@@ -15,40 +16,63 @@ import { etagMatches, etagOf } from '../http/etag.ts';
 import type { Exchange, Reply } from '../http/exchange.ts';
 import type { Route } from '../http/routes.ts';
 import type { SampleStore, WindowAnswer } from '../samples/samples.ts';
+import { AnswerCache, type EncodedAnswer } from './answer-cache.ts';
 
 export interface SamplesParts {
   readonly admission: AdmissionParts;
   readonly samples: Pick<SampleStore, 'window'>;
 }
 
+type Encoding = 'gzip' | 'identity';
+
 const compress = promisify(gzip);
 
-/** GET /v1/samples (specification, "read the source's samples over a window"). */
+/**
+ * GET /v1/samples (specification, "read the source's samples over a window").
+ *
+ * Every request is judged anew: key, site, scope, rate, window. An answer of this process is given
+ * again only while the version of the source's samples, looked up with the key, is the one that
+ * was looked up before the query for it was sent. So from the moment in which a delivery is
+ * reported as parsed, every read of every process shows its samples.
+ */
 export function samplesRoute(parts: SamplesParts): Route {
+  const answers = new AnswerCache(limits.answersKeptBytesMax);
   return {
     method: 'GET',
     pattern: '/v1/samples',
     async handle(exchange) {
-      exchange.reply(await answer(parts, exchange));
+      exchange.reply(await answer(parts, answers, exchange));
     },
   };
 }
 
-async function answer(parts: SamplesParts, exchange: Exchange): Promise<Reply> {
+async function answer(
+  parts: SamplesParts,
+  answers: AnswerCache,
+  exchange: Exchange,
+): Promise<Reply> {
   const readable = (caller: KeyHolder) => requireScope(caller, 'read');
   const { holder, now } = await admit(parts.admission, exchange, readable);
   const { sourceId } = holder.source;
   const asked = readQuery(exchange.head.query);
   const window = readWindow(asked, dayInZone(now, holder.company.timezone));
   if ('message' in window) throw invalid(window.field, window.message);
-  const rows = await parts.samples.window({
-    sourceId,
-    fromDay: window.fromDay,
-    toDay: window.toDay,
-    limit: limits.samplesPerAnswerMax,
-    ...(asked.sandbox === undefined ? {} : { sandbox: asked.sandbox }),
+  const { fromDay, toDay, narrowed } = window;
+  const { sandbox } = asked;
+  const encoding = acceptsGzip(exchange.head.header('Accept-Encoding')) ? 'gzip' : 'identity';
+  const name = [sourceId, fromDay, toDay, narrowed, sandbox, encoding].join(' ');
+  const version = sureVersion(holder.samples, now);
+  const made = await answers.answer(name, version, async () => {
+    const query = { sourceId, fromDay, toDay, limit: limits.samplesPerAnswerMax };
+    const rows = await parts.samples.window(sandbox === undefined ? query : { ...query, sandbox });
+    return await encode(samplesJson(sourceId, window, rows), encoding);
   });
-  return encode(exchange, samplesJson(sourceId, window, rows));
+  return replyOf(made, encoding, exchange.head.header('If-None-Match'));
+}
+
+/** Null: somebody may have changed the samples and told nobody. */
+function sureVersion({ version, turnEndsAt }: SamplesState, now: number): number | null {
+  return turnEndsAt === null || turnEndsAt > now ? version : null;
 }
 
 interface SamplesQuery {
@@ -92,19 +116,25 @@ function samplesJson(sourceId: string, window: ReadWindow, rows: WindowAnswer): 
   ]);
 }
 
-/** `ETag` of the encoded answer, 304 for the reader who has it, gzip where accepted. */
-async function encode(exchange: Exchange, json: Buffer): Promise<Reply> {
-  const zip = acceptsGzip(exchange.head.header('Accept-Encoding'));
-  const body = zip ? await compress(json, { level: 1 }) : json;
-  const etag = etagOf(body);
+async function encode(json: Buffer, encoding: Encoding): Promise<EncodedAnswer> {
+  const body = encoding === 'gzip' ? await compress(json, { level: 1 }) : json;
+  return { body, etag: etagOf(body) };
+}
+
+/** The answer, or 304 for the reader who has it. */
+function replyOf(
+  { body, etag }: EncodedAnswer,
+  encoding: Encoding,
+  ifNoneMatch: string | undefined,
+): Reply {
   const headers: Record<string, string> = {
     ETag: etag,
     'Cache-Control': 'private, no-cache',
     Vary: 'Authorization, Origin, Accept-Encoding',
   };
-  if (etagMatches(exchange.head.header('If-None-Match'), etag)) return { status: 304, headers };
+  if (etagMatches(ifNoneMatch, etag)) return { status: 304, headers };
   headers['Content-Type'] = 'application/json';
-  if (zip) headers['Content-Encoding'] = 'gzip';
+  if (encoding === 'gzip') headers['Content-Encoding'] = encoding;
   return { status: 200, headers, body };
 }
 

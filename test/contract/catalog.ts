@@ -9,6 +9,7 @@ import { ledgerContract } from './catalog/ledger.ts';
 import { lookupContract } from './catalog/lookup.ts';
 import { queueContract } from './catalog/queue.ts';
 import { reparsesContract } from './catalog/reparses.ts';
+import { samplesStateContract } from './catalog/samples-state.ts';
 import { secretsContract } from './catalog/secrets.ts';
 import { upkeepContract } from './catalog/upkeep.ts';
 import { usesContract } from './catalog/uses.ts';
@@ -39,6 +40,7 @@ export function catalogContract(name: string, place: () => Promise<CatalogPlace>
     ledger: ledgerContract,
     queue: queueContract,
     reparses: reparsesContract,
+    'samples state': samplesStateContract,
     deliveries: deliveriesContract,
     bases: basesContract,
     audit: auditContract,

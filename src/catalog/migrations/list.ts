@@ -6,6 +6,7 @@ import { keysAndSecrets } from './0002-keys-and-secrets.ts';
 import { reparses } from './0003-reparses.ts';
 import { upkeepState } from './0004-upkeep.ts';
 import { forgetting } from './0005-forgetting.ts';
+import { samplesVersions } from './0006-samples-versions.ts';
 
 /** One step of the schema. Runs once, in the transaction of all missing steps; never edited. */
 export interface Migration {
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   reparses,
   upkeepState,
   forgetting,
+  samplesVersions,
 ];

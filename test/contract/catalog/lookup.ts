@@ -12,7 +12,8 @@ export function lookupContract(on: Subject): void {
     await on.catalog.directory.saveSource(sourceId, { savedBy: 'a' }, 2);
     const source = await on.catalog.directory.source(sourceId);
     expect(source?.shapeVersion).toBe(2);
-    expect(await on.catalog.lookup.key(hash)).toEqual({ key, source, company });
+    const samples = { version: expect.any(Number), turnEndsAt: null };
+    expect(await on.catalog.lookup.key(hash)).toEqual({ key, source, company, samples });
     expect(await on.catalog.lookup.key(randomBytes(32))).toBeNull();
   });
 
