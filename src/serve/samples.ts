@@ -2,7 +2,6 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { z } from 'zod';
 import type { KeyHolder } from '../catalog/catalog.ts';
-import type { SamplesState } from '../catalog/samples-state.ts';
 import { samplesQuery } from '../domain/api/head.ts';
 import { readBy } from '../domain/api/read.ts';
 import { invalid } from '../domain/errors.ts';
@@ -71,7 +70,7 @@ async function answer(
 }
 
 /** Null: somebody may have changed the samples and told nobody. */
-function sureVersion({ version, turnEndsAt }: SamplesState, now: number): number | null {
+function sureVersion({ version, turnEndsAt }: KeyHolder['samples'], now: number): number | null {
   return turnEndsAt === null || turnEndsAt > now ? version : null;
 }
 

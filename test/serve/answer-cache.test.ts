@@ -22,10 +22,11 @@ test('an answer is made once for a version, and again for a later one', async ()
   expect(await ask(1)).toBe('made 2');
   expect(await ask(2)).toBe('made 1');
   // Nobody knows the version.
-  expect([await ask(null), await ask(null), await ask(2)]).toEqual(['made 3', 'made 4', 'made 1']);
+  const unsure = [await ask(null), await ask(null), await ask(2)];
+  expect(unsure).toEqual(['made 3', 'made 4', 'made 1']);
 });
 
-test('who asks for the same while it is made shares it; a failure is shared and forgotten', async () => {
+test('who asks while it is made shares it; a failure is shared and forgotten', async () => {
   const cache = new AnswerCache(100_000);
   let asked = 0;
   let settle!: { resolve(answer: EncodedAnswer): void; reject(error: Error): void };
