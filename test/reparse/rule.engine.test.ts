@@ -4,6 +4,7 @@ import { type ParseOutcome, parserVersion } from '../../src/parse/messages.ts';
 import { Settler } from '../../src/parse/settler.ts';
 import { inputOf } from '../../src/parse/tasks.ts';
 import { claimFor, store as record } from '../catalog/support.ts';
+import { KeptAnswers } from './kept-answers.ts';
 import { fieldsOf, parse, personalOf, type Random, randomOf, rowsOf } from './model.ts';
 import { expectRebuilt, openStores, type Stores, seedSources } from './support.ts';
 
@@ -12,7 +13,7 @@ import { expectRebuilt, openStores, type Stores, seedSources } from './support.t
  * that chance decides: deliveries are accepted, claimed, inserted and completed, each step when
  * its turn comes, so that first parses come late and generations overtake one another. Steps are
  * repeated, leases run out while their holder goes on, holders die. When all is done, the samples
- * are those of a rebuild.
+ * are those of a rebuild. After each step, reads of processes that keep answers show what they must.
  */
 const seed = Number(process.env.WEIR_TEST_SEED ?? Date.now() % 1_000_000);
 const rounds = 3;
@@ -196,12 +197,23 @@ test(`whatever the order of the steps, the samples are those of a rebuild (${see
   const random = randomOf(seed);
   const sources = await seedSources(stores, 2);
   const world = new World(random, sources);
+  const kept = await KeptAnswers.open(stores, () => world.now);
+  const late = () => world.done.outdated ?? 0;
   for (let round = 0; round < rounds; round++) {
-    for (let step = 0; step < stepsARound; step++) await world.step();
+    for (let step = 0; step < stepsARound; step++) {
+      await world.step();
+      for (const sourceId of sources) await kept.check(sourceId, late());
+    }
     await world.finish();
+    for (const sourceId of sources) await kept.check(sourceId, late(), true);
     for (const sourceId of sources) await expectRebuilt(stores, sourceId);
   }
+  await kept.close();
   console.log(`reparse rule: ${JSON.stringify(world.done)}`);
+  console.log(`kept answers: ${JSON.stringify(kept.counts)}, ${kept.queries} queries`);
+  expect(kept.counts.reported).toBeGreaterThan(30);
+  expect(kept.counts.behind).toBeGreaterThan(0);
+  expect(kept.queries).toBeLessThan(kept.counts.reads);
   for (const what of ['settled', 'withdrawn', 'begun', 'ran out', 'died']) {
     expect([what, world.done[what]]).toEqual([what, expect.any(Number)]);
   }

@@ -12,6 +12,8 @@ import { contentOf, fieldsOf } from './model.ts';
 export interface Stores {
   readonly catalog: Catalog;
   readonly store: SampleStore;
+  /** Another handle on the catalog, as a second process has it. */
+  another(): Promise<Catalog>;
   empty(): Promise<SampleStore>;
   close(): Promise<void>;
 }
@@ -23,8 +25,14 @@ export async function openStores(): Promise<Stores> {
   const store = openSamples(engine.address);
   await store.prepare();
   let made = 0;
+  const others: Catalog[] = [];
   return {
     ...{ catalog, store },
+    async another() {
+      const one = await openCatalog(place.url, { thread: false });
+      others.push(one);
+      return one;
+    },
     async empty() {
       made += 1;
       const empty = openSamples({ ...engine.address, database: `rebuilt_${made}` });
@@ -32,7 +40,7 @@ export async function openStores(): Promise<Stores> {
       return empty;
     },
     async close() {
-      for (const one of [catalog, store]) await one.close();
+      for (const one of [catalog, ...others, store]) await one.close();
       await remove();
       await place.remove();
     },
