@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DeliveryHead, type KeepParts, keepBody } from '../../accept/keep.ts';
+import { Segments } from '../../accept/segments.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { demoKey } from '../../domain/keys.ts';
 import type { Clock } from '../../std/clock.ts';
@@ -21,7 +22,7 @@ const keyId = '6b0f3f0e-5d0a-7c57-9d5e-64656d6f0003';
 const keyLifetimeMs = 100 * 365 * 86_400_000;
 const settleWait = { firstMs: 50, maxMs: 1_000, giveUpMs: 30_000 };
 
-export interface DemoParts extends KeepParts {
+export interface DemoParts extends Omit<KeepParts, 'segments'> {
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly log: KeepParts['log'] & { info(fields: object, message: string): void };
@@ -91,7 +92,11 @@ async function ensureDelivery(parts: DemoParts, delivery: FixtureDelivery): Prom
     ...{ shapeVersion: 1, delivery: 'document', encoding: 'identity' },
     ...{ mediaType: 'application/octet-stream', receivedAt: parts.clock() },
   };
-  await keepBody(parts, head, { body, bytes: body.length, sha256: probe.sha256 });
+  await keepBody({ ...parts, segments: new Segments(parts) }, head, {
+    body,
+    bytes: body.length,
+    sha256: probe.sha256,
+  });
 }
 
 /**

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DeliveryView } from '../../serve/deliveries.ts';
+import { stopSignal } from '../stop-signal.ts';
 import { type SourceAccess, SourceClient } from './client.ts';
 import { compare } from './compare.ts';
 import { freePorts, isFree, RunningWeir } from './running-weir.ts';
@@ -24,8 +25,20 @@ const once = process.argv.includes('--once');
 const dataDir = mkdtempSync(join(tmpdir(), 'weir-demo-'));
 const weir = new RunningWeir({ dataDir, ...(await ports()) });
 
-let differences = 0;
+const stopped = stopSignal();
 try {
+  const differences = await Promise.race([demonstrate(), stopped]);
+  if (!once && differences === 0) await keepRunning();
+  process.exitCode = differences === 0 ? 0 : 1;
+} finally {
+  await Promise.all([weir.endCommands(), weir.end()]);
+  rmSync(dataDir, { recursive: true, force: true });
+}
+// Nothing may hold the process: a demonstration that was stopped still asks a service that is gone.
+process.exit();
+
+/** @returns how many numbers differ from their data files */
+async function demonstrate(): Promise<number> {
   const started = performance.now();
   await weir.start();
   say(`weir serves at ${weir.url} (ready in ${seconds(started)}), its data is in ${dataDir}`);
@@ -34,18 +47,15 @@ try {
   const sent: SentSeries[] = [];
   for (const [i, series] of all.entries()) sent.push(await send(series, accesses[i]!));
   say(`${all.length} sources declared, everything sent and durable (${seconds(started)})`);
+  let differences = 0;
   for (const one of sent) differences += await show(one);
   say(
     differences === 0
       ? `\nEvery number read is the one in its data file. (${seconds(started)})`
       : `\n${differences} numbers differ from their data files.`,
   );
-  if (!once && differences === 0) await keepRunning();
-} finally {
-  await weir.end();
-  rmSync(dataDir, { recursive: true, force: true });
+  return differences;
 }
-process.exitCode = differences === 0 ? 0 : 1;
 
 /** The usual ports where they are free, so that the addresses are those of the README. */
 async function ports(): Promise<{ api: number; app: number; ops: number }> {
@@ -97,10 +107,7 @@ async function keepRunning(): Promise<void> {
   say('Try      curl -H "Authorization: Bearer <a key from above>" \\');
   say(`           "${weir.url}/v1/samples?from=2015-01-01&to=2016-01-01"`);
   say('Ctrl-C ends it and removes its data.');
-  await new Promise<void>((resolve) => {
-    process.once('SIGINT', resolve);
-    process.once('SIGTERM', resolve);
-  });
+  await stopped;
 }
 
 function say(line: string): void {

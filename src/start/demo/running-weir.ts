@@ -22,6 +22,7 @@ export interface WeirPlace {
 export class RunningWeir {
   readonly place: WeirPlace;
   #child: ChildProcess | null = null;
+  readonly #commands = new Set<ChildProcess>();
   #log = '';
 
   constructor(place: WeirPlace) {
@@ -61,7 +62,8 @@ export class RunningWeir {
     }
     const end = Date.now() + waitMs;
     while (!(await this.#isReady())) {
-      if (child.exitCode !== null) throw new Error(`weir serve ended: ${this.#log.slice(-2_000)}`);
+      const ended = child.exitCode !== null || child.signalCode !== null;
+      if (ended) throw new Error(`weir serve ended: ${this.#log.slice(-2_000)}`);
       if (Date.now() > end) throw new Error(`weir is not ready: ${this.#log.slice(-2_000)}`);
       await sleep(50);
     }
@@ -95,8 +97,23 @@ export class RunningWeir {
   /** Runs a command beside the service. @returns what it printed as JSON */
   async cli<T>(...args: readonly string[]): Promise<T> {
     const options = { env: this.env(), maxBuffer: 256 * 1024 * 1024 };
-    const { stdout } = await run(launcher, [...args, '--json'], options);
-    return JSON.parse(stdout) as T;
+    const running = run(launcher, [...args, '--json'], options);
+    this.#commands.add(running.child);
+    try {
+      return JSON.parse((await running).stdout) as T;
+    } finally {
+      this.#commands.delete(running.child);
+    }
+  }
+
+  /** Ends the commands that are under way, and waits for their end. */
+  async endCommands(): Promise<void> {
+    const ending = [...this.#commands].map(async (child) => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill();
+      await once(child, 'exit');
+    });
+    await Promise.all(ending);
   }
 
   /** The environment without settings of its own, and this weir's. */
