@@ -1,9 +1,9 @@
-import { mkdirSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Catalog } from '../catalog/catalog.ts';
 import { isUuid } from '../catalog/dialect.ts';
 import { openCatalog } from '../catalog/open.ts';
 import { audited, withoutSecrets } from './audit.ts';
+import { makeDataDir } from './data-dir.ts';
 import { type Answer, render } from './output.ts';
 import { readSettings, type Settings } from './settings.ts';
 
@@ -41,7 +41,7 @@ export function acting(
 ): Command {
   return command.action(async (...args: unknown[]) => {
     const settings = readSettings(process.env);
-    mkdirSync(settings.dataDir, { recursive: true });
+    makeDataDir(settings.dataDir);
     const catalog = await openCatalog(settings.catalogUrl, { thread: false });
     try {
       await audited(catalog.audit, command, codeOf, () =>

@@ -3,13 +3,13 @@ import {
   closeSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { makeDataDir } from './data-dir.ts';
 import { type Settings, SettingsError } from './settings.ts';
 
 /** What decides about the key. */
@@ -54,7 +54,7 @@ function readKeyFile(path: string): string | null {
  * processes read the same one, and nothing is sealed with a key that a power cut takes away.
  */
 function makeKeyFile(dataDir: string, path: string): string {
-  mkdirSync(dataDir, { recursive: true });
+  makeDataDir(dataDir);
   const own = `${path}.${randomBytes(8).toString('hex')}`;
   const flags = { flag: 'wx', mode: 0o600, flush: true } as const;
   writeFileSync(own, `${randomBytes(32).toString('hex')}\n`, flags);

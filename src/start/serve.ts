@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { StoreAway } from '../artifacts/artifacts.ts';
@@ -24,6 +23,7 @@ import { startOrphanCount } from '../upkeep/orphans.ts';
 import { startScrubber } from '../upkeep/scrubber.ts';
 import { apiRoutes, appRoutes, isDemo, list, newArtifactId } from './api.ts';
 import { checkSecrets } from './check-secrets.ts';
+import { makeDataDir } from './data-dir.ts';
 import { ensureDemo } from './demo/deployment.ts';
 import type { Settings } from './settings.ts';
 import { openServiceSamples } from './stores.ts';
@@ -75,7 +75,7 @@ async function open(
   onStop: (close: Closing) => void,
 ): Promise<void> {
   const clock = systemClock;
-  await mkdir(settings.dataDir, { recursive: true });
+  makeDataDir(settings.dataDir);
   const metrics = prometheusMetrics(log);
   const opened = await openCatalog(settings.catalogUrl, { thread: true });
   const catalog = { ...opened, ledger: meteredLedger(opened.ledger, metrics) };

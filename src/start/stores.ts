@@ -1,9 +1,10 @@
-import { mkdir } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { addressFromUrl, type ClickHouseAddress } from '../samples/address.ts';
 import { openSamples } from '../samples/clickhouse.ts';
-import { openEngineAddress, startEngine } from '../samples/engine/supervisor.ts';
+import { readAddress } from '../samples/engine/files.ts';
+import { startEngine } from '../samples/engine/supervisor.ts';
 import type { SampleStore } from '../samples/samples.ts';
+import { makeDataDir } from './data-dir.ts';
 import type { Settings } from './settings.ts';
 
 export interface OpenedSamples {
@@ -20,7 +21,7 @@ export async function openServiceSamples(settings: Settings, log: Logger): Promi
   if (settings.WEIR_CLICKHOUSE_URL) {
     return opened(addressFromUrl(settings.WEIR_CLICKHOUSE_URL));
   }
-  await mkdir(settings.dataDir, { recursive: true });
+  makeDataDir(settings.dataDir);
   const engine = await startEngine({ dataDir: settings.dataDir, log });
   const { store, address, close } = opened(engine.address);
   return {
@@ -60,17 +61,22 @@ export async function engineRuns(settings: Settings): Promise<boolean> {
 }
 
 async function runningEngine(settings: Settings): Promise<OpenedSamples | null> {
-  let running: OpenedSamples;
-  try {
-    running = opened(openEngineAddress(settings.dataDir));
-  } catch {
-    return null; // None ever ran here.
-  }
+  const address = readAddress(settings.dataDir);
+  if (address === null) return null; // None ever ran here.
+  const running = opened(address);
   try {
     await running.store.ping();
     return running;
-  } catch {
+  } catch (error) {
     await running.close();
-    return null;
+    if (nobodyListens(error)) return null;
+    throw error;
   }
+}
+
+/** Whether a call failed since no process is at the address any more. */
+function nobodyListens(error: unknown): boolean {
+  const { code, cause } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ECONNRESET') return true;
+  return cause !== undefined && nobodyListens(cause);
 }

@@ -294,6 +294,13 @@ describe('wrong usage (DECISIONS 10: exit code 2)', () => {
     expect(ran.stderr).toMatch(line);
   });
 
+  test('a data directory that cannot be made ends the command with one line', async () => {
+    const args = ['company', 'create', '--name', 'n', '--timezone', 'UTC'];
+    const ran = await weirCommand({ ...env, WEIR_DATA_DIR: '/proc/weir' }, ...args);
+    expect([ran.code, ran.stdout]).toEqual([1, '']);
+    expect(ran.stderr).toMatch(/^weir: ENOENT.*\/proc\/weir.*\n$/);
+  });
+
   test('a setting may stand in a file (NAME_FILE)', async () => {
     const path = join(dir, 'data-dir');
     writeFileSync(path, `${join(dir, 'elsewhere')}\n`);

@@ -1,0 +1,22 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+/**
+ * Makes the data directory where it is missing; others may do so at the same time.
+ *
+ * One directory after the other: Node's own recursive way never ends where the system says ENOENT
+ * to a directory whose parent is there, as it does below `/proc`.
+ *
+ * @throws Error when it cannot be made, or something else has its name
+ */
+export function makeDataDir(dataDir: string): void {
+  const missing: string[] = [];
+  for (let at = resolve(dataDir); !existsSync(at); at = dirname(at)) missing.unshift(at);
+  for (const path of missing) {
+    try {
+      mkdirSync(path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+}
