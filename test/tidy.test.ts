@@ -39,6 +39,8 @@ const mayImport: Record<string, readonly string[]> = {
     ...['workers/', 'src/domain/', 'src/std/'],
     ...['src/parse/messages.ts', 'src/artifacts/open.ts', 'src/artifacts/artifacts.ts'],
   ],
+  'bench/': ['bench/', 'src/', 'workers/', 'test/support/'],
+  'bench/peers/': ['bench/peers/'],
 };
 
 function contracts(): string[] {
@@ -55,6 +57,7 @@ const entries = [
   ...['src/start/main.ts', 'src/start/demo/main.ts', 'src/start/openapi.ts'],
   ...['src/samples/engine/main.ts'],
   ...['src/catalog/sqlite/thread.ts', 'workers/parse.ts', 'workers/read-push.ts'],
+  ...['bench/main.ts', 'bench/load/main.ts', 'bench/peers/main.ts'],
 ];
 
 interface Import {
@@ -99,7 +102,7 @@ describe('imports', () => {
   test('every file is imported or started by something', () => {
     const used = new Set([...imports.map(({ to }) => to), ...entries]);
     const unused = sources.filter(
-      (path) => /^(src|workers)\/.*(?<!\.d)\.ts$/.test(path) && !used.has(path),
+      (path) => /^(src|workers|bench)\/.*(?<!\.d)\.ts$/.test(path) && !used.has(path),
     );
     expect(unused).toEqual([]);
   });
@@ -133,9 +136,9 @@ describe('files', () => {
     expect(long).toEqual([]);
   });
 
-  test('no function of the service has more than 70 lines', () => {
+  test('no function of the service or of the bench has more than 70 lines', () => {
     const long = sources
-      .filter((path) => /^(src|workers)\//.test(path))
+      .filter((path) => /^(src|workers|bench)\//.test(path))
       .flatMap((path) => longFunctions(path, 70));
     expect(long).toEqual([]);
   });
