@@ -2,12 +2,20 @@ import { expect, test } from 'vitest';
 import { takeNumbers } from '../../bench/load/loader.ts';
 import { minioTaker } from '../../bench/takers/minio.ts';
 import { requireKept, type Taker } from '../../bench/takers/taker.ts';
+import { ensureTusd } from '../../bench/takers/tusd.ts';
 import { World } from '../../bench/world/world.ts';
-import { minioOrSkip } from '../support/minio.ts';
+import { ensureMinio } from '../support/minio.ts';
 import { describeWith } from '../support/need.ts';
+import { need } from '../support/needed.ts';
 import { runTiny } from './support.ts';
 
-describeWith('with MinIO', await minioOrSkip(), () => {
+const servers = await need('MinIO and tusd', async () => {
+  await ensureMinio();
+  await ensureTusd();
+  return true;
+});
+
+describeWith('with MinIO and tusd', servers, () => {
   test('the cases run, and their answers are right', () => runTiny('minio'), 60_000);
 
   test('bytes that are stored otherwise are noticed before anything is timed', async () => {

@@ -1,31 +1,20 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import {
-  access,
-  constants,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  symlink,
-} from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
 import { createServer } from 'node:net';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { ensureGoBinary } from './go-binary.ts';
 import { type Needed, need } from './needed.ts';
 
 const version = 'v0.0.0-20260212201848-7aac2a2c5b7c';
 const user = 'admin';
 const password = 'adminadmin';
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
-const run = promisify(execFile);
 
 /** The MinIO binary, or the reason why it cannot be had; for `describeWith`. */
 export function minioOrSkip(): Promise<Needed<string>> {
@@ -39,9 +28,10 @@ export function minioOrSkip(): Promise<Needed<string>> {
  * @throws Error one line when it is missing and cannot be built
  */
 export async function ensureMinio(): Promise<string> {
-  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'weir');
-  const binary = join(cache, `minio-${version}`);
-  if (!(await isExecutable(binary))) await build(cache, binary);
+  const binary = await ensureGoBinary({
+    ...{ name: 'minio', version, takes: '2–3 minutes' },
+    build: () => ['install', `github.com/minio/minio@${version}`],
+  });
   const link = join(checkout, '.cache', 'minio');
   await mkdir(join(checkout, '.cache'), { recursive: true });
   // Renamed into place, so that another process sees the old link or the new one.
@@ -49,31 +39,6 @@ export async function ensureMinio(): Promise<string> {
   await symlink(binary, fresh);
   await rename(fresh, link);
   return link;
-}
-
-async function build(cache: string, binary: string): Promise<void> {
-  await mkdir(cache, { recursive: true });
-  const bin = await mkdtemp(join(cache, 'build-'));
-  try {
-    console.warn(`building MinIO ${version} (2–3 minutes, once)`);
-    const env = { ...process.env, GOBIN: bin };
-    await run('go', ['install', `github.com/minio/minio@${version}`], { env });
-    await rename(join(bin, 'minio'), binary);
-  } catch (error) {
-    const { code, stderr } = error as { code?: unknown; stderr?: string };
-    if (code === 'ENOENT') throw new Error('it must be built and there is no go command');
-    const why = stderr?.trim().split('\n').at(-1) || (error as Error).message;
-    throw new Error(`go install failed: ${why}`, { cause: error });
-  } finally {
-    await rm(bin, { recursive: true, force: true });
-  }
-}
-
-async function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
 }
 
 export interface Minio {
