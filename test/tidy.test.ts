@@ -38,6 +38,7 @@ const mayImport: Record<string, readonly string[]> = {
   'workers/': [
     ...['workers/', 'src/domain/', 'src/std/'],
     ...['src/parse/messages.ts', 'src/artifacts/open.ts', 'src/artifacts/artifacts.ts'],
+    'src/artifacts/together.ts',
   ],
   'bench/': ['bench/', 'src/', 'workers/', 'test/support/'],
   'bench/peers/': ['bench/peers/'],
@@ -46,6 +47,8 @@ const mayImport: Record<string, readonly string[]> = {
 function contracts(): string[] {
   return [
     ...['src/artifacts/artifacts.ts', 'src/catalog/catalog.ts', 'src/samples/samples.ts'],
+    // Formats and helpers of that contract, the same for every store.
+    ...['segment', 'object-name', 'together'].map((name) => `src/artifacts/${name}.ts`),
     ...['src/catalog/deliveries-contract.ts', 'src/catalog/upkeep-contract.ts'],
     ...['src/rates/rates.ts', 'src/metrics/metrics.ts'],
     'src/parse/messages.ts',

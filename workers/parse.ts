@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { buffer } from 'node:stream/consumers';
 import type { MessagePort } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
 import { openArtifacts } from '../src/artifacts/open.ts';
+import { TogetherReads } from '../src/artifacts/together.ts';
 import type {
   HandedRows,
   ParseAnswer,
@@ -32,6 +32,11 @@ const readsAheadMax = 8;
 
 export default async function parse(task: ParseTask): Promise<ParseAnswer> {
   const { deliveries, rows } = task;
+  const together = new TogetherReads(
+    artifacts,
+    deliveries.map(({ place }) => place),
+  );
+  const read = (input: ParseInput, i: number) => bodyOf(input, together.body(i));
   const reads = deliveries.slice(0, readsAheadMax).map(read);
   const outcomes: ParseOutcome[] = [];
   try {
@@ -40,7 +45,7 @@ export default async function parse(task: ParseTask): Promise<ParseAnswer> {
       // A read that is done with must not hold its body until the task ends.
       delete reads[i];
       const next = deliveries[i + readsAheadMax];
-      if (next !== undefined) reads[i + readsAheadMax] = read(next);
+      if (next !== undefined) reads[i + readsAheadMax] = read(next, i + readsAheadMax);
       outcomes.push('kind' in body ? body : await outcomeOf(input, body, handOnTo(rows, i)));
     }
     return moved({ outcomes });
@@ -51,9 +56,9 @@ export default async function parse(task: ParseTask): Promise<ParseAnswer> {
 
 type NotParsed = Extract<ParseOutcome, { readonly reason: string }>;
 
-async function read(input: ParseInput): Promise<Buffer | NotParsed> {
+async function bodyOf(input: ParseInput, read: Promise<Buffer>): Promise<Buffer | NotParsed> {
   try {
-    const body = await buffer(await artifacts.read(input.place));
+    const body = await read;
     if (createHash('sha256').update(body).digest('hex') === input.sha256) return body;
     return { kind: 'damaged', reason: 'the stored bytes are not those that were accepted' };
   } catch (error) {

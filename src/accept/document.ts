@@ -14,7 +14,9 @@ import {
   claimOf,
   type DeliveryHead,
   deliveryHead,
-  objectName,
+  keepBody,
+  keptAlone,
+  placeAlone,
   recordKept,
   replayKnown,
 } from './keep.ts';
@@ -49,12 +51,47 @@ export async function takeDocument(parts: AcceptParts, request: DocumentRequest)
     throw invalid('X-Service-Shape-Version', 'The source has no such shape version.');
   }
   parts.requireAccepting();
-  const artifactId = parts.newArtifactId(request.now);
-  const { upload, end } = await sendUp(parts, request, { ...head, artifactId });
+  const { framing } = request;
+  if (framing.kind === 'chunked' || framing.bytes <= limits.segmentBodyBytesMax) {
+    return takeHeld(parts, request, head);
+  }
+  return takeStreamed(parts, request, framing.bytes, head);
+}
+
+/**
+ * A small body is kept with others, so that it is held until it is complete. So is one without a
+ * length: stores must be told a length first.
+ */
+async function takeHeld(
+  parts: AcceptParts,
+  { body, framing, now }: DocumentRequest,
+  head: DeliveryHead,
+): Promise<Reply> {
+  const held = await holdBody(parts.budget, body, framing);
   try {
-    if (end.bytes === 0) throw emptyBody();
+    if (held.bytes === 0) throw emptyBody();
+    const probe = { ...head, sha256: held.sha256 };
+    if (await parts.catalog.lookup.known(probe)) return await replayKnown(parts, probe, now);
+    return await keepBody(parts, head, held);
+  } finally {
+    held.release();
+  }
+}
+
+async function takeStreamed(
+  parts: AcceptParts,
+  request: DocumentRequest,
+  bytes: number,
+  head: DeliveryHead,
+): Promise<Reply> {
+  const meta = { ...head, artifactId: parts.newArtifactId(request.now) };
+  const place = placeAlone(meta, bytes);
+  const upload = parts.artifacts.begin(place.object, bytes, meta);
+  let end: BodyEnd;
+  try {
+    end = await sendUp(parts, request.body, upload, bytes);
     const probe = { ...head, sha256: end.sha256 };
-    if (await lookup.known(probe)) {
+    if (await parts.catalog.lookup.known(probe)) {
       await upload.abort();
       return await replayKnown(parts, probe, request.now);
     }
@@ -64,7 +101,20 @@ export async function takeDocument(parts: AcceptParts, request: DocumentRequest)
     await upload.abort();
     throw error;
   }
-  return recordKept(parts, claimOf(head, artifactId, end));
+  return recordKept(parts, claimOf(meta, place, end.sha256), keptAlone(parts.artifacts, place));
+}
+
+/** Sends the body to the store; the upload stays open for the verdict. */
+async function sendUp(
+  parts: AcceptParts,
+  body: Body,
+  upload: Upload,
+  bytes: number,
+): Promise<BodyEnd> {
+  const bytesAhead = Math.min(bytes, limits.uploadBytesAheadMax);
+  const release = await parts.budget.take(bytesAhead, body);
+  crashPoint('upload_begun');
+  return await body.read((chunk) => upload.write(chunk)).finally(release);
 }
 
 /** A known key needs no upload: the body is only hashed, to tell whether it differs. */
@@ -75,54 +125,4 @@ async function replayAfterReading(
 ): Promise<Reply> {
   const end = await request.body.read(async () => {});
   return replayKnown(parts, { ...head, sha256: end.sha256 }, request.now);
-}
-
-type ToSend = DeliveryHead & { readonly artifactId: string };
-
-/** Sends the body to the store; the upload stays open for the verdict. */
-async function sendUp(
-  parts: AcceptParts,
-  request: DocumentRequest,
-  meta: ToSend,
-): Promise<{ upload: Upload; end: BodyEnd }> {
-  const { framing, body } = request;
-  const object = objectName(meta.artifactId, meta.receivedAt);
-  if (framing.kind === 'chunked') return sendUpHeld(parts, request, object, meta);
-  const bytesAhead = Math.min(framing.bytes, limits.uploadBytesAheadMax);
-  const release = await parts.budget.take(bytesAhead, body);
-  const upload = parts.artifacts.begin(object, framing.bytes, meta);
-  crashPoint('upload_begun');
-  try {
-    const end = await body.read((bytes) => upload.write(bytes));
-    return { upload, end };
-  } catch (error) {
-    await upload.abort();
-    throw error;
-  } finally {
-    release();
-  }
-}
-
-/** Stores must be told a length first, so a body without one is held until it is complete. */
-async function sendUpHeld(
-  parts: AcceptParts,
-  { body, framing }: DocumentRequest,
-  object: string,
-  meta: ToSend,
-): Promise<{ upload: Upload; end: BodyEnd }> {
-  const end = await holdBody(parts.budget, body, framing);
-  try {
-    if (end.bytes === 0) throw emptyBody();
-    const upload = parts.artifacts.begin(object, end.bytes, meta);
-    crashPoint('upload_begun');
-    try {
-      await upload.write(end.body);
-    } catch (error) {
-      await upload.abort();
-      throw error;
-    }
-    return { upload, end };
-  } finally {
-    end.release();
-  }
 }

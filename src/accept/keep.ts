@@ -1,4 +1,5 @@
 import type { ArtifactMeta, ArtifactStore } from '../artifacts/artifacts.ts';
+import { objectName } from '../artifacts/object-name.ts';
 import type {
   Catalog,
   Claim,
@@ -7,18 +8,23 @@ import type {
   Probe,
   StoredReceipt,
 } from '../catalog/catalog.ts';
+import { limits } from '../domain/limits.ts';
+import type { ArtifactPlace } from '../domain/nouns.ts';
 import type { PushReading } from '../domain/push.ts';
 import { receiptJson } from '../domain/receipt.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { Reply } from '../http/exchange.ts';
 import type { Clock } from '../std/clock.ts';
 import { crashPoint } from '../std/crash-point.ts';
-import type { BodyEnd, CollectedBody } from './body.ts';
+import type { CollectedBody } from './body.ts';
+import type { Kept, Segments } from './segments.ts';
 
 /** What accepting needs of the world. */
 export interface AcceptParts {
   readonly catalog: Pick<Catalog, 'lookup' | 'ledger'>;
   readonly artifacts: ArtifactStore;
+  /** Keeps small bodies in the same store. */
+  readonly segments: Segments;
   readonly budget: ByteBudget;
   readonly clock: Clock;
   /** A new uuid v7. */
@@ -35,17 +41,11 @@ export interface AcceptParts {
 /** What keeping a delivery needs of that. */
 export type KeepParts = Pick<
   AcceptParts,
-  'catalog' | 'artifacts' | 'newArtifactId' | 'onStored' | 'requireAccepting' | 'log'
+  'catalog' | 'artifacts' | 'segments' | 'newArtifactId' | 'onStored' | 'requireAccepting' | 'log'
 >;
 
 /** Everything of a delivery that is known before its bytes are. */
 export type DeliveryHead = Omit<ArtifactMeta, 'artifactId'>;
-
-/** The name of a new object: one folder a day, so that no folder grows without end. */
-export function objectName(artifactId: string, receivedAt: number): string {
-  const day = new Date(receivedAt).toISOString().slice(0, 10).replaceAll('-', '/');
-  return `${day}/${artifactId}`;
-}
 
 export function deliveryHead(
   holder: KeyHolder,
@@ -73,8 +73,9 @@ export function deliveryHead(
  * transaction leaves an object that nothing refers to, never a receipt without bytes.
  *
  * Failure: when the transaction's outcome is not known, the object stays: it may be referred to.
+ * So does a segment that others use: the bytes in it that nothing refers to stay there.
  */
-export async function recordKept(parts: KeepParts, claim: Claim): Promise<Reply> {
+export async function recordKept(parts: KeepParts, claim: Claim, kept: Kept): Promise<Reply> {
   crashPoint('object_durable');
   const verdict = await parts.catalog.ledger.record(claim);
   if (verdict.outcome === 'stored') {
@@ -88,7 +89,7 @@ export async function recordKept(parts: KeepParts, claim: Claim): Promise<Reply>
   }
   crashPoint('race_lost');
   try {
-    await parts.artifacts.remove(claim.place.object);
+    await kept.abandon();
   } catch (err) {
     parts.log.warn({ err, object: claim.place.object }, 'an unreferenced object stays');
   }
@@ -107,35 +108,61 @@ export async function keepBody(
   secretId: string | null = null,
 ): Promise<Reply> {
   parts.requireAccepting();
-  const artifactId = parts.newArtifactId(head.receivedAt);
-  const object = objectName(artifactId, head.receivedAt);
-  const upload = parts.artifacts.begin(object, collected.bytes, { ...head, artifactId });
+  const meta = { ...head, artifactId: parts.newArtifactId(head.receivedAt) };
+  const { body, sha256 } = collected;
+  const kept =
+    body.length <= limits.segmentBodyBytesMax
+      ? await parts.segments.keep({ meta, body, sha256 })
+      : await keepAlone(parts, meta, collected);
+  return recordKept(parts, { ...claimOf(meta, kept.place, sha256), secretId }, kept);
+}
+
+async function keepAlone(
+  { artifacts }: KeepParts,
+  meta: ArtifactMeta,
+  { body, sha256 }: CollectedBody,
+): Promise<Kept> {
+  const place = placeAlone(meta, body.length);
+  const upload = artifacts.begin(place.object, body.length, meta);
   crashPoint('upload_begun');
   try {
-    if (collected.bytes > 0) await upload.write(collected.body);
+    await upload.write(body);
     crashPoint('bytes_sent');
-    await upload.commit(collected.sha256);
+    await upload.commit(sha256);
   } catch (error) {
     await upload.abort();
     throw error;
   }
-  return recordKept(parts, { ...claimOf(head, artifactId, collected), secretId });
+  return keptAlone(artifacts, place);
 }
 
-export function claimOf(head: DeliveryHead, artifactId: string, body: BodyEnd): Claim {
+/** Bytes in an object of their own. */
+export function keptAlone(artifacts: Pick<ArtifactStore, 'remove'>, place: ArtifactPlace): Kept {
+  return { place, abandon: () => artifacts.remove(place.object) };
+}
+
+/** The place of a body that has an object of its own. */
+export function placeAlone(
+  { artifactId, receivedAt }: Pick<ArtifactMeta, 'artifactId' | 'receivedAt'>,
+  length: number,
+): ArtifactPlace {
+  return { object: objectName(artifactId, receivedAt), offset: 0, length };
+}
+
+export function claimOf(meta: ArtifactMeta, place: ArtifactPlace, sha256: Buffer): Claim {
   return {
-    artifactId,
-    sourceId: head.sourceId,
-    sandbox: head.sandbox,
-    idempotencyKey: head.idempotencyKey,
-    sha256: body.sha256,
-    shapeVersion: head.shapeVersion,
-    delivery: head.delivery,
-    mediaType: head.mediaType,
-    encoding: head.encoding,
-    bytes: body.bytes,
-    receivedAt: head.receivedAt,
-    place: { object: objectName(artifactId, head.receivedAt), offset: 0, length: body.bytes },
+    artifactId: meta.artifactId,
+    sourceId: meta.sourceId,
+    sandbox: meta.sandbox,
+    idempotencyKey: meta.idempotencyKey,
+    sha256,
+    shapeVersion: meta.shapeVersion,
+    delivery: meta.delivery,
+    mediaType: meta.mediaType,
+    encoding: meta.encoding,
+    bytes: place.length,
+    receivedAt: meta.receivedAt,
+    place,
     secretId: null,
   };
 }

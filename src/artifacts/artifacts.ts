@@ -15,8 +15,12 @@ export interface ArtifactStore {
   /** Makes what the store needs (directory, bucket); safe to repeat. Throws when it is away. */
   prepare(): Promise<void>;
 
-  /** Begins an upload of exactly `length` bytes. `object` must never have been used before. */
-  begin(object: string, length: number, meta: ArtifactMeta): Upload;
+  /**
+   * Begins an upload of exactly `length` bytes. `object` must never have been used before. `meta`
+   * is null for a segment (`segment.ts`), whose name says that it is one: its index holds the
+   * metadata of each body.
+   */
+  begin(object: string, length: number, meta: ArtifactMeta | null): Upload;
 
   /**
    * Reads a byte range. Absent objects and short ranges throw `ArtifactMissing`; a store that is
@@ -24,17 +28,18 @@ export interface ArtifactStore {
    */
   read(place: ArtifactPlace): Promise<Readable>;
 
-  /** The metadata written with the object; null when the object is absent. */
-  meta(object: string): Promise<ArtifactMeta | null>;
-
-  /** The hash (32 bytes) that the commit verified; null where the store does not keep it. */
-  committedHash(object: string): Promise<Buffer | null>;
+  /**
+   * The bodies that an object holds, in their order: one, or those that the index of a segment
+   * names. Absent objects, damaged metadata and damaged indexes throw `ArtifactMissing`. The bodies
+   * themselves are not looked at.
+   */
+  contents(object: string): Promise<readonly StoredBody[]>;
 
   /** Removes an object and its metadata; an absent one is fine. */
   remove(object: string): Promise<void>;
 
-  /** Every committed object, in any order. `storedAt` is by the store's clock. */
-  list(): AsyncIterable<{ object: string; bytes: number; storedAt: number }>;
+  /** Every committed object, in any order. */
+  list(): AsyncIterable<ListedObject>;
 
   /** The store's mark: a small text that `list` does not yield; null while there is none. */
   readMark(): Promise<string | null>;
@@ -48,7 +53,24 @@ export interface ArtifactStore {
   close(): Promise<void>;
 }
 
-/** One body on its way in. One caller; `write` calls do not overlap with `commit`. */
+export interface ListedObject {
+  readonly object: string;
+  readonly bytes: number;
+  /** By the store's clock. */
+  readonly storedAt: number;
+  /** A segment: several deliveries share it. */
+  readonly isSegment: boolean;
+}
+
+/** One body in an object, with what was written beside it. */
+export interface StoredBody {
+  readonly place: ArtifactPlace;
+  readonly meta: ArtifactMeta;
+  /** 32 bytes, of the body as it was accepted; null where the store does not keep it. */
+  readonly sha256: Buffer | null;
+}
+
+/** One object on its way in. One caller; `write` calls do not overlap with `commit`. */
 export interface Upload {
   /**
    * Sends the next bytes, in order. Resolves when the store's side has taken them: from then on
@@ -68,7 +90,7 @@ export interface Upload {
   abort(): Promise<void>;
 }
 
-/** Written with each object, so that a lost catalog can be brought up to the store again. */
+/** Written with each body, so that a lost catalog can be brought up to the store again. */
 export interface ArtifactMeta {
   readonly artifactId: string;
   readonly sourceId: string;

@@ -1,6 +1,7 @@
 import { limits } from '../domain/limits.ts';
 import { assert } from '../std/assert.ts';
 import type { ArtifactMeta } from './artifacts.ts';
+import { assertObjectName, isSegmentName } from './object-name.ts';
 
 const deliveries: readonly unknown[] = ['push', 'document', 'webhook'];
 const encodings: readonly unknown[] = ['identity', 'gzip', 'zstd'];
@@ -21,6 +22,21 @@ export function assertMeta(meta: ArtifactMeta): void {
   assert(chars <= limits.idempotencyKeyCharsMax, 'an idempotency key is at most 200 characters');
   assert(mediaType.length <= mediaTypeCharsMax, 'a media type is at most 200 characters');
   assert(/^[ -~]*$/.test(mediaType), 'a media type is printable ASCII');
+}
+
+/**
+ * States what every store relies on before it begins an upload.
+ *
+ * @throws Error `assertion failed: …`
+ */
+export function assertBegin(object: string, length: number, meta: ArtifactMeta | null): void {
+  assertObjectName(object);
+  assert(
+    isSegmentName(object) === (meta === null),
+    'a segment, and nothing else, has its own index',
+  );
+  if (meta) assertMeta(meta);
+  assert(Number.isSafeInteger(length) && length >= 0, 'a length is a number of bytes');
 }
 
 /** The metadata in what a store gave back; null when a field is missing or of a wrong type. */

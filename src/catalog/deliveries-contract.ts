@@ -22,6 +22,8 @@ export interface Deliveries {
   extent(): Promise<{ deliveries: number; bytes: number }>;
   /** Sequences of those that wait for a generation or are being parsed, ascending. */
   waiting(): Promise<number[]>;
+  /** Which of these deliveries there are. */
+  known(artifactIds: readonly string[]): Promise<Set<string>>;
   /** Whether an object is referenced by any delivery. */
   referenced(objects: readonly string[]): Promise<Set<string>>;
 }

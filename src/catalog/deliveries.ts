@@ -53,19 +53,48 @@ export function deliveriesReads(at: Db): Deliveries {
       return count;
     },
     ...basesReads(at),
+    ...presence(at),
+  };
+}
+
+/** What is there of long lists: a recovery and a sweep ask for many. */
+function presence({ db, dialect }: Db): Pick<Deliveries, 'known' | 'referenced'> {
+  return {
+    async known(artifactIds) {
+      const found = new Set<string>();
+      const ids = artifactIds.map((id) => dialect.uuid.toDb(id));
+      for (const part of partsOf(ids)) {
+        const rows = await db
+          .selectFrom('deliveries')
+          .select('artifact_id')
+          .where('artifact_id', 'in', part)
+          .execute();
+        for (const row of rows) found.add(dialect.uuid.fromDb(row.artifact_id));
+        // Between the parts the event loop has its turn.
+        await setImmediate();
+      }
+      return found;
+    },
     async referenced(objects) {
       const found = new Set<string>();
-      for (let from = 0; from < objects.length; from += namesPerQuery) {
+      for (const part of partsOf(objects)) {
         const rows = await db
           .selectFrom('deliveries')
           .select('object')
-          .where('object', 'in', objects.slice(from, from + namesPerQuery))
+          .where('object', 'in', part)
           .execute();
         for (const row of rows) found.add(row.object);
-        // Between the lists the event loop has its turn: a sweep asks for many.
         await setImmediate();
       }
       return found;
     },
   };
+}
+
+function partsOf<T>(items: readonly T[]): T[][] {
+  const parts: T[][] = [];
+  for (let from = 0; from < items.length; from += namesPerQuery) {
+    parts.push(items.slice(from, from + namesPerQuery));
+  }
+  return parts;
 }

@@ -1,6 +1,6 @@
 import { limits } from './limits.ts';
 
-/** An object that no delivery refers to. */
+/** An object that no delivery may refer to. */
 export interface Orphan {
   readonly object: string;
   /** By the store's clock. */
@@ -8,8 +8,8 @@ export interface Orphan {
 }
 
 /**
- * When the delivery of an object was received: its name ends in a uuid v7, which begins with that
- * time (RFC 9562, section 5.7).
+ * When the delivery of an object was received, the first one of a segment: its name ends in a uuid
+ * v7, which begins with that time (RFC 9562, section 5.7).
  */
 export function receivedAtOf(object: string): number {
   const id = object.slice(object.lastIndexOf('/') + 1);
@@ -17,18 +17,18 @@ export function receivedAtOf(object: string): number {
 }
 
 /**
- * Whether an orphan may be of a delivery that a restored catalog has forgotten: it was stored
+ * Whether an object may hold a delivery that a restored catalog has forgotten: it was stored
  * after the newest delivery that the catalog knows was received. Both clocks count, with room for
  * a slow upload and for clocks that differ: old orphans are those of crashes, whose senders
  * were never answered; taken now, they would supersede what was sent instead.
  *
  * @param newest when the catalog's newest delivery was received; null: it has none
  */
-export function mayBeForgotten(orphan: Orphan, newest: number | null): boolean {
+export function mayBeForgotten(object: Orphan, newest: number | null): boolean {
   if (newest === null) return true;
   return (
-    orphan.storedAt > newest - limits.recoverClocksDifferMs &&
-    receivedAtOf(orphan.object) > newest - limits.recoverUploadMsMax
+    object.storedAt > newest - limits.recoverClocksDifferMs &&
+    receivedAtOf(object.object) > newest - limits.recoverUploadMsMax
   );
 }
 

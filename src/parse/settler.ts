@@ -4,7 +4,7 @@ import { limits } from '../domain/limits.ts';
 import type { SampleStore } from '../samples/samples.ts';
 import type { Clock } from '../std/clock.ts';
 import { crashPoint } from '../std/crash-point.ts';
-import { Gather } from './gather.ts';
+import { Gather } from '../std/gather.ts';
 
 export interface SettlerParts {
   readonly queue: Pick<Queue, 'complete'>;

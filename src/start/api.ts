@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { v7 as uuid } from 'uuid';
 import { ingestRoute } from '../accept/ingest.ts';
 import type { AcceptParts } from '../accept/keep.ts';
+import { Segments } from '../accept/segments.ts';
 import { webhookRoute } from '../accept/webhook.ts';
 import type { ArtifactStore } from '../artifacts/artifacts.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -58,6 +59,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
   const keyed = limits.bodyBytesHeldMax - limits.unverifiedBytesHeldMax;
   const accept: AcceptParts = {
     ...{ catalog, artifacts: parts.artifacts, clock, log },
+    segments: new Segments({ artifacts: parts.artifacts, newArtifactId }),
     budget: new ByteBudget(keyed, limits.keyedBytesASecondMin),
     newArtifactId,
     readLargePush: parts.door.readPush,

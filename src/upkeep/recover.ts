@@ -1,17 +1,19 @@
-import { type ArtifactMeta, ArtifactMissing, type ArtifactStore } from '../artifacts/artifacts.ts';
+import {
+  type ArtifactMeta,
+  ArtifactMissing,
+  type ArtifactStore,
+  type StoredBody,
+} from '../artifacts/artifacts.ts';
 import { type Catalog, CatalogRefusal, type Claim } from '../catalog/catalog.ts';
 import { limits } from '../domain/limits.ts';
 import { mayBeForgotten, receivedAtOf } from '../domain/recovery.ts';
 import { decodeMark, encodeMark, judgeMark, unfitReasons } from '../domain/store-mark.ts';
-import { hashStored } from './stored-bytes.ts';
+import { StoredHashes } from './stored-bytes.ts';
 
 export interface RecoverParts {
-  readonly artifacts: Pick<
-    ArtifactStore,
-    'list' | 'meta' | 'read' | 'committedHash' | 'readMark' | 'writeMark'
-  >;
+  readonly artifacts: Pick<ArtifactStore, 'list' | 'contents' | 'read' | 'readMark' | 'writeMark'>;
   readonly catalog: Pick<Catalog, 'upkeep' | 'deliveries' | 'ledger' | 'lookup' | 'directory'>;
-  /** Called after each group of objects. */
+  /** Called after each group of deliveries. */
   told?(done: number, of: number): void;
 }
 
@@ -27,22 +29,26 @@ export interface Recovery {
  */
 export interface RecoveredObject {
   readonly object: string;
-  readonly artifactId: string;
+  /** Null: the index of a segment cannot be read, so that nobody knows what is in it. */
+  readonly artifactId: string | null;
   readonly sourceId: string | null;
   readonly receivedAt: number;
   readonly outcome: 'recovered' | 'duplicate' | 'failed';
   readonly reason: string | null;
 }
 
+/** A delivery that the catalog may have forgotten. */
 interface Candidate {
   readonly object: string;
-  readonly bytes: number;
+  readonly artifactId: string | null;
+  readonly receivedAt: number;
 }
 
 /**
  * Brings an older catalog up to its artifact store: deliveries that it has forgotten come back
  * from their objects and metadata, in the order in which they were received, through the ledger,
- * as if they were sent again. They are parsed afterwards, as any.
+ * as if they were sent again. They are parsed afterwards, as any. Of a segment those come back that
+ * the catalog does not know, whether it knows others or not.
  *
  * Ordering: while the catalog is behind, the mark says first that a recovery is under way, so that
  * nothing is accepted before all is back; and last that the catalog is whole. A recovery that is
@@ -80,46 +86,100 @@ export async function recover(parts: RecoverParts): Promise<Recovery> {
   return { behind, objects };
 }
 
-/** Names in one question to the catalog. */
-const batchObjects = 1_000;
+/** Names in one question to the catalog, and indexes read at once. */
+const batch = { objects: 1_000, indexes: 16 };
 
 async function findForgotten(parts: RecoverParts, newest: number | null): Promise<Candidate[]> {
   const found: Candidate[] = [];
-  let batch: Candidate[] = [];
+  const objects: string[] = [];
+  const segments: string[] = [];
   const judge = async () => {
-    const names = batch.map(({ object }) => object);
-    const known = await parts.catalog.deliveries.referenced(names);
-    found.push(...batch.filter(({ object }) => !known.has(object)));
-    batch = [];
+    const known = await parts.catalog.deliveries.referenced(objects);
+    found.push(...objects.filter((object) => !known.has(object)).map(alone));
+    objects.length = 0;
   };
-  for await (const { object, bytes, storedAt } of parts.artifacts.list()) {
-    if (!mayBeForgotten({ object, storedAt }, newest)) continue;
-    if (batch.push({ object, bytes }) === batchObjects) await judge();
+  const judgeSegments = async () => {
+    found.push(...(await forgottenOf(parts, segments)));
+    segments.length = 0;
+  };
+  for await (const listed of parts.artifacts.list()) {
+    if (!mayBeForgotten(listed, newest)) continue;
+    if (listed.isSegment) {
+      if (segments.push(listed.object) === batch.indexes) await judgeSegments();
+    } else if (objects.push(listed.object) === batch.objects) await judge();
   }
   await judge();
-  const order = ({ object }: Candidate) => receivedAtOf(object);
-  return found.sort((a, b) => order(a) - order(b) || (a.object < b.object ? -1 : 1));
+  await judgeSegments();
+  const order = (a: string | null, b: string | null) => ((a ?? '') < (b ?? '') ? -1 : 1);
+  return found.sort((a, b) => a.receivedAt - b.receivedAt || order(a.artifactId, b.artifactId));
 }
 
-/** Reads a group of objects at once; the ledger takes their claims in order. */
+function alone(object: string): Candidate {
+  const artifactId = object.slice(object.lastIndexOf('/') + 1);
+  return { object, artifactId, receivedAt: receivedAtOf(object) };
+}
+
+/** What the indexes of segments name and the catalog does not know. */
+async function forgottenOf(
+  { artifacts, catalog }: RecoverParts,
+  segments: readonly string[],
+): Promise<Candidate[]> {
+  const named = await Promise.all(
+    segments.map(async (object): Promise<Candidate[]> => {
+      const bodies = await contentsOf(artifacts, object);
+      // Told as one that failed, below.
+      if ('reason' in bodies) return [{ ...alone(object), artifactId: null }];
+      return bodies.map(({ meta: { artifactId, receivedAt } }) => ({
+        ...{ object, artifactId, receivedAt },
+      }));
+    }),
+  );
+  const all = named.flat();
+  const ids = all.flatMap(({ artifactId }) => artifactId ?? []);
+  const known = await catalog.deliveries.known(ids);
+  return all.filter(({ artifactId }) => artifactId === null || !known.has(artifactId));
+}
+
+async function contentsOf(
+  artifacts: RecoverParts['artifacts'],
+  object: string,
+): Promise<readonly StoredBody[] | Failed> {
+  try {
+    return await artifacts.contents(object);
+  } catch (error) {
+    if (error instanceof ArtifactMissing) return failed(error.message);
+    throw error;
+  }
+}
+
+/** Reads a group of bodies at once; the ledger takes their claims in order. */
 async function bringBack(
   parts: RecoverParts,
   group: readonly Candidate[],
 ): Promise<RecoveredObject[]> {
-  const read = await Promise.all(group.map((candidate) => claimOf(parts, candidate)));
+  const objects = [...new Set(group.map(({ object }) => object))];
+  const contents = new Map(
+    await Promise.all(
+      objects.map(async (object) => [object, await contentsOf(parts.artifacts, object)] as const),
+    ),
+  );
+  const bodies = group.map((candidate) => bodyOf(candidate, contents.get(candidate.object)!));
+  const there = bodies.filter((body): body is StoredBody => !('reason' in body));
+  const hashes = new StoredHashes(
+    parts.artifacts,
+    there.map(({ place }) => place),
+  );
+  const hashOf = (body: StoredBody) => hashes.of(there.indexOf(body));
+  const claims = await Promise.all(
+    bodies.map((body) => ('reason' in body ? body : claimOf(parts, body, hashOf))),
+  );
   return Promise.all(
     group.map(async (candidate, i) => {
-      const one = read[i]!;
-      const judged = 'reason' in one ? one : await record(parts, one.claim);
-      const sourceId = one.meta?.sourceId ?? null;
-      return { ...named(candidate), sourceId, outcome: judged.outcome, reason: judged.reason };
+      const one = claims[i]!;
+      const { outcome, reason } = 'reason' in one ? one : await record(parts, one.claim);
+      return { ...candidate, sourceId: one.meta?.sourceId ?? null, outcome, reason };
     }),
   );
-}
-
-function named({ object }: Candidate) {
-  const artifactId = object.slice(object.lastIndexOf('/') + 1);
-  return { object, artifactId, receivedAt: receivedAtOf(object) };
 }
 
 interface Failed {
@@ -132,27 +192,29 @@ function failed(reason: string, meta: ArtifactMeta | null = null): Failed {
   return { outcome: 'failed', reason, meta };
 }
 
+function bodyOf(
+  { artifactId }: Candidate,
+  contents: readonly StoredBody[] | Failed,
+): StoredBody | Failed {
+  if ('reason' in contents) return contents;
+  const found = contents.find(({ meta }) => meta.artifactId === artifactId);
+  return found ?? failed('its metadata is of another object', contents[0]?.meta);
+}
+
 async function claimOf(
   parts: RecoverParts,
-  candidate: Candidate,
+  body: StoredBody,
+  hashOf: (body: StoredBody) => Promise<Buffer>,
 ): Promise<Failed | { readonly claim: Claim; readonly meta: ArtifactMeta }> {
-  const { object, bytes } = candidate;
-  let meta: ArtifactMeta | null = null;
+  const { place, meta } = body;
   try {
-    meta = await parts.artifacts.meta(object);
-    if (!meta) return failed('the object is gone');
-    if (meta.artifactId !== named(candidate).artifactId) {
-      return failed('its metadata is of another object', meta);
-    }
     const unknown = await unknownShape(parts, meta);
     if (unknown) return failed(unknown, meta);
-    const place = { object, offset: 0, length: bytes };
-    const sha256 = await hashStored(parts.artifacts, place);
-    const committed = await parts.artifacts.committedHash(object);
-    if (committed && !committed.equals(sha256)) {
+    const sha256 = await hashOf(body);
+    if (body.sha256 && !body.sha256.equals(sha256)) {
       return failed('the stored bytes are not those that were received', meta);
     }
-    return { meta, claim: { ...meta, sha256, bytes, place, secretId: null } };
+    return { meta, claim: { ...meta, sha256, bytes: place.length, place, secretId: null } };
   } catch (error) {
     if (error instanceof ArtifactMissing || error instanceof CatalogRefusal) {
       return failed(error.message, meta);

@@ -1,5 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { ArtifactStore, Upload } from '../../src/artifacts/artifacts.ts';
+import {
+  type ArtifactMeta,
+  ArtifactMissing,
+  type ArtifactStore,
+  type Upload,
+} from '../../src/artifacts/artifacts.ts';
 import type { ArtifactPlace } from '../../src/domain/nouns.ts';
 import { someMeta } from './some-meta.ts';
 
@@ -54,4 +59,16 @@ export async function failure(work: Promise<unknown>): Promise<Error> {
     },
     (error) => error,
   );
+}
+
+/** The metadata of an object that holds one body; null when it is not there. */
+export async function metaOf(store: ArtifactStore, object: string): Promise<ArtifactMeta | null> {
+  try {
+    const bodies = await store.contents(object);
+    if (bodies.length !== 1) throw new Error(`${object} holds ${bodies.length} bodies`);
+    return bodies[0]!.meta;
+  } catch (error) {
+    if (error instanceof ArtifactMissing) return null;
+    throw error;
+  }
 }

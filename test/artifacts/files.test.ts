@@ -92,7 +92,7 @@ describe('the files of the file store', () => {
     const { root, store } = await newStore();
     const { object } = await put(store, Buffer.alloc(1));
     await unlink(join(root, object));
-    expect(await store.meta(object)).toBeNull();
+    expect(await failure(store.contents(object))).toBeInstanceOf(ArtifactMissing);
     expect(await namesIn(store)).toEqual([]);
   });
 
@@ -100,17 +100,17 @@ describe('the files of the file store', () => {
     const { root, store } = await newStore();
     const { object } = await put(store, Buffer.alloc(1));
     await writeFile(join(root, `${object}.json`), text);
-    expect(await failure(store.meta(object))).toBeInstanceOf(ArtifactMissing);
+    expect(await failure(store.contents(object))).toBeInstanceOf(ArtifactMissing);
   });
 
   test('a sidecar without a hash tells none, one with half a hash is damaged', async () => {
     const { root, store } = await newStore();
     const { object, meta } = await put(store, Buffer.alloc(1));
     await writeFile(join(root, `${object}.json`), JSON.stringify(meta));
-    expect(await store.committedHash(object)).toBeNull();
+    const place = { object, offset: 0, length: 1 };
+    expect(await store.contents(object)).toEqual([{ place, meta, sha256: null }]);
     await writeFile(join(root, `${object}.json`), JSON.stringify({ ...meta, sha256: 'ab' }));
-    expect(await failure(store.committedHash(object))).toBeInstanceOf(ArtifactMissing);
-    expect(await store.meta(object)).toEqual(meta);
+    expect(await failure(store.contents(object))).toBeInstanceOf(ArtifactMissing);
   });
 
   test('the mark is replaced as a whole, by nothing that a power cut tears', async () => {
@@ -164,7 +164,7 @@ describe('a failing disk', () => {
     expect(sync).toHaveBeenCalledTimes(2);
     expect(await failure(upload.write(Buffer.alloc(0)))).toBe(error);
     await upload.abort();
-    expect(await store.meta(object)).toBeNull();
+    expect(await failure(store.contents(object))).toBeInstanceOf(ArtifactMissing);
     expect((await filesIn(root)).filter((name) => name.startsWith('tmp/'))).toEqual([]);
   });
 

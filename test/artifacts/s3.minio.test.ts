@@ -140,7 +140,7 @@ function goneStore(minio: () => Minio): void {
       failure(under),
       failure(put(store, body)),
       failure(readAll(store, place)),
-      failure(store.meta(kept.object)),
+      failure(store.contents(kept.object)),
       failure(store.remove(kept.object)),
       failure(namesIn(store)),
       failure(store.ping()),

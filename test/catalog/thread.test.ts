@@ -54,13 +54,15 @@ it('a thread that dies fails its calls with CatalogAway, the next has a new one'
   const blocker = new Sqlite(place.path);
   blocker.exec('begin immediate');
   const lost = store(catalog, claimFor(sourceId));
+  const failed = expect(lost).rejects.toBeInstanceOf(CatalogAway);
+  await new Promise(setImmediate); // It has left.
   const gathered = store(catalog, claimFor(sourceId)).catch((error) => error);
   // It dies inside its transaction, and the lock must not stay behind.
   const dying = threads[0]!.terminate();
   blocker.exec('commit');
   blocker.close();
   await dying;
-  await expect(lost).rejects.toBeInstanceOf(CatalogAway);
+  await failed;
   // The group behind the lost one left for the new thread.
   expect(await gathered).toBeGreaterThan(0);
   expect(await store(catalog, claimFor(sourceId))).toBeGreaterThan(0);

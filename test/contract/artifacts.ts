@@ -10,6 +10,7 @@ import { openArtifacts } from '../../src/artifacts/open.ts';
 import {
   bodyOf,
   failure,
+  metaOf,
   namesIn,
   newObject,
   put,
@@ -20,6 +21,7 @@ import {
 import { oddMeta } from '../artifacts/odd-meta.ts';
 import { someMeta } from '../artifacts/some-meta.ts';
 import { childBodyBytes } from '../artifacts/upload-child.ts';
+import { segmentContract } from './artifact-segments.ts';
 
 const child = fileURLToPath(new URL('../artifacts/upload-child.ts', import.meta.url));
 
@@ -40,7 +42,7 @@ export function artifactContract(freshUrl: () => Promise<string>): void {
   async function expectNothing(object: string): Promise<void> {
     const place = { object, offset: 0, length: 1 };
     expect(await failure(readAll(store, place))).toBeInstanceOf(ArtifactMissing);
-    expect(await store.meta(object)).toBeNull();
+    expect(await metaOf(store, object)).toBeNull();
     expect(await namesIn(store)).not.toContain(object);
   }
 
@@ -48,6 +50,7 @@ export function artifactContract(freshUrl: () => Promise<string>): void {
   describe('what is not committed', () => uncommitted(() => store, expectNothing));
   describe('a killed process', () => killed(() => ({ store, url }), expectNothing));
   describe('names and lengths', () => refusals(() => store));
+  describe('segments', () => segmentContract(() => store));
   describe('the mark', () => marks(() => ({ store, url }), freshUrl));
 }
 
@@ -98,7 +101,7 @@ function committed(store: () => ArtifactStore): void {
         const upload = store().begin(object, 3, meta);
         await upload.write(Buffer.from('abc'));
         await upload.commit(sha256(Buffer.from('abc')));
-        expect(await store().meta(object)).toEqual(meta);
+        expect(await metaOf(store(), object)).toEqual(meta);
       }),
       { numRuns: 25 },
     );
@@ -106,9 +109,10 @@ function committed(store: () => ArtifactStore): void {
 
   test('is told with the hash that was verified', async () => {
     const body = bodyOf(newObject(), 70_000);
-    const { object } = await put(store(), body);
-    expect(await store().committedHash(object)).toEqual(sha256(body));
-    const absent = store().committedHash(newObject());
+    const { object, meta } = await put(store(), body);
+    const place = { object, offset: 0, length: body.length };
+    expect(await store().contents(object)).toEqual([{ place, meta, sha256: sha256(body) }]);
+    const absent = store().contents(newObject());
     expect(await failure(absent)).toBeInstanceOf(ArtifactMissing);
   });
 
@@ -153,12 +157,13 @@ function committed(store: () => ArtifactStore): void {
     const { object } = await put(store(), Buffer.alloc(1_234));
     const found = [];
     for await (const item of store().list()) if (item.object === object) found.push(item);
-    expect(found).toEqual([{ object, bytes: 1_234, storedAt: expect.any(Number) }]);
+    const storedAt = expect.any(Number);
+    expect(found).toEqual([{ object, bytes: 1_234, storedAt, isSegment: false }]);
     // S3 gives whole seconds.
     expect(Math.abs(found[0]!.storedAt - before)).toBeLessThan(5_000);
     await store().remove(object);
     expect(await namesIn(store())).not.toContain(object);
-    expect(await store().meta(object)).toBeNull();
+    expect(await metaOf(store(), object)).toBeNull();
     await store().remove(object);
   });
 
@@ -266,7 +271,7 @@ function killed(
       expect(returned.filter((object) => !there.has(object))).toEqual([]);
     }
     for await (const { object, bytes } of store.list()) {
-      expect(await store.meta(object)).not.toBeNull();
+      expect(await metaOf(store, object)).not.toBeNull();
       if (bytes !== childBodyBytes) continue;
       const read = await readAll(store, { object, offset: 0, length: bytes });
       expect(read.equals(bodyOf(object, bytes))).toBe(true);
@@ -285,8 +290,7 @@ function refusals(store: () => ArtifactStore): void {
     const refused = /assertion failed: an object's name/;
     expect(() => store().begin(object, 1, someMeta())).toThrow(refused);
     await expect(store().read({ object, offset: 0, length: 1 })).rejects.toThrow(refused);
-    await expect(store().meta(object)).rejects.toThrow(refused);
-    await expect(store().committedHash(object)).rejects.toThrow(refused);
+    await expect(store().contents(object)).rejects.toThrow(refused);
     await expect(store().remove(object)).rejects.toThrow(refused);
   });
 

@@ -6,12 +6,15 @@ import { expectNothingLost } from './oracle.ts';
 import { makePlace } from './place.ts';
 import { dayText, documentOf, pushOf, type Sent, sendOnce, sendUntilKept } from './sender.ts';
 
+/** Small ones share an object of the store with others, a large one has its own. */
+type Kind = 'document' | 'push' | 'large';
+
 interface Case {
   readonly point: CrashPoint;
   /** Sent at once; the first of them to reach the point takes the service down. */
-  readonly sends: readonly Sent['kind'][];
+  readonly sends: readonly Kind[];
   /** How many senders each delivery has. */
-  readonly senders?: 2;
+  readonly senders?: number;
   /** Whether a 202 can have left before the point was reached. */
   readonly receipts: boolean;
   /** Objects that the crash leaves and nothing refers to: at least, at most. */
@@ -27,10 +30,14 @@ const both = ['document', 'push'] as const;
 const cases: readonly Case[] = [
   { point: 'upload_begun', sends: ['document'], receipts: false, orphans: [0, 0] },
   { point: 'upload_begun', sends: ['push'], receipts: false, orphans: [0, 0] },
+  { point: 'upload_begun', sends: ['large'], receipts: false, orphans: [0, 0] },
   { point: 'bytes_sent', sends: ['document'], receipts: false, orphans: [0, 0] },
   { point: 'bytes_sent', sends: ['push'], receipts: false, orphans: [0, 0] },
+  { point: 'bytes_sent', sends: ['large'], receipts: false, orphans: [0, 0] },
   { point: 'object_durable', sends: both, receipts: false, orphans: [1, 2] },
-  { point: 'race_lost', sends: ['document'], senders: 2, receipts: true, orphans: [1, 1] },
+  { point: 'object_durable', sends: ['large'], receipts: false, orphans: [1, 1] },
+  { point: 'race_lost', sends: ['large'], senders: 2, receipts: true, orphans: [1, 1] },
+  { point: 'race_lost', sends: ['push'], senders: 12, receipts: true, orphans: [0, 11] },
   { point: 'receipt_durable', sends: both, receipts: false, orphans: [0, 1] },
   { point: 'claimed', sends: both, receipts: true, orphans: [0, 1] },
   { point: 'parsed', sends: both, receipts: true, orphans: [0, 1] },
@@ -38,7 +45,12 @@ const cases: readonly Case[] = [
   { point: 'completed', sends: both, receipts: true, orphans: [0, 1] },
 ];
 
-const deliveries: Record<Sent['kind'], () => Sent> = {
+const lines = Array.from({ length: 4_000 }, (_, i) => ({
+  ...{ period: dayText(i % 700), page: `/${Math.floor(i / 700)}`, value: `${i}.50` },
+}));
+
+const deliveries: Record<Kind, () => Sent> = {
+  large: () => documentOf('a-large-document', lines),
   document: () =>
     documentOf('a-document', [
       { period: dayText(0), page: '/', value: '10.50' },

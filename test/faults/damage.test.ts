@@ -34,7 +34,7 @@ const pathOf = (delivery: Delivery) => join(place.dataDir, 'artifacts', delivery
 
 async function flipBit(delivery: Delivery): Promise<void> {
   const bytes = await readFile(pathOf(delivery));
-  bytes[20]! ^= 4;
+  bytes[delivery.place.offset + 20]! ^= 4;
   await writeFile(pathOf(delivery), bytes);
 }
 
@@ -75,7 +75,9 @@ test('a flipped bit in a stored artifact is found, named and never served as goo
     expect(ran.stderr).toContain(`the stored bytes of ${artifactId} are damaged`);
     expect(ran.stderr).toContain(delivery.sha256);
     const written = more.length === 0 ? ran.stdout : await readFile(out, 'utf8');
-    expect(written).toBe(await readFile(pathOf(delivery), 'utf8'));
+    const { offset, length } = delivery.place;
+    const stored = (await readFile(pathOf(delivery))).subarray(offset, offset + length);
+    expect(written).toBe(stored.toString());
   }
   await flipBit(delivery);
   const ran = await weirCommand(weir.env(), 'delivery', 'download', artifactId);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rebuildCrashPoints } from '../../src/std/crash-point.ts';
 import { accepted } from '../support/sender.ts';
 import { weirCommand } from '../support/weir-command.ts';
-import { changeByte, documentBody, makeProofPlace, type ProofPlace } from './support.ts';
+import { documentBody, makeProofPlace, type ProofPlace } from './support.ts';
 
 let place: ProofPlace;
 let before: string;
@@ -137,7 +137,7 @@ describe('weir rebuild', { timeout: 120_000 }, () => {
     const { first, document } = place.artifacts;
     await place.sql("ALTER TABLE samples UPDATE value = '5' WHERE value = '11.00'");
     const tampered = await place.reads();
-    await changeByte(await place.fileOf(first));
+    await place.changeByte(first);
     await rm(await place.fileOf(document));
     const { code, swapped, differences } = await place.proof('rebuild');
     expect({ code, swapped }).toEqual({ code: 1, swapped: false });

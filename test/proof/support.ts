@@ -1,7 +1,8 @@
-import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClickHouseClient } from '@clickhouse/client';
 import Database from 'better-sqlite3';
+import type { ArtifactPlace } from '../../src/domain/nouns.ts';
 import { connect } from '../../src/samples/client.ts';
 import { openEngineAddress } from '../../src/samples/engine/supervisor.ts';
 import { accepted } from '../support/sender.ts';
@@ -52,14 +53,17 @@ export interface ProofPlace {
   run(...args: readonly string[]): Promise<Ran>;
   /** Runs a command that prints JSON, whatever its exit code is. */
   proof(...args: readonly string[]): Promise<ProofAnswer & { readonly code: number }>;
+  /** Changes the sample store; reads show it. */
   sql(statement: string): Promise<void>;
   tables(): Promise<string[]>;
   /** As time does with the turn of a process that was killed. */
   turnsRunOut(): void;
   /** Changes the catalog behind its back. */
   catalogSql(statement: string): void;
-  /** The file with an artifact's bytes. */
+  /** The file with an artifact's bytes, which it may share. */
   fileOf(artifactId: string): Promise<string>;
+  /** Turns a digit of a stored body into another one. */
+  changeByte(artifactId: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -113,6 +117,8 @@ export async function makeProofPlace(): Promise<ProofPlace> {
     database.prepare(statement).run();
     database.close();
   };
+  const pathOf = ({ object }: ArtifactPlace) =>
+    join(weir.running.place.dataDir, 'artifacts', object);
   let client: ClickHouseClient | null = null;
   const clickhouse = () => {
     const address = openEngineAddress(weir.running.place.dataDir);
@@ -144,6 +150,9 @@ export async function makeProofPlace(): Promise<ProofPlace> {
     },
     async sql(statement) {
       await clickhouse().command({ query: statement });
+      // Nobody is told of it: reads would go on showing what they showed before.
+      change(`insert into samples_versions values (0, 1)
+        on conflict (source_id) do update set version = version + 1`);
     },
     async tables() {
       const query = 'SELECT name FROM system.tables WHERE database = currentDatabase()';
@@ -152,10 +161,10 @@ export async function makeProofPlace(): Promise<ProofPlace> {
     },
     turnsRunOut: () => change('DELETE FROM settle_turns'),
     catalogSql: change,
-    async fileOf(artifactId) {
-      const root = join(weir.running.place.dataDir, 'artifacts');
-      const names = await readdir(root, { recursive: true });
-      return join(root, names.find((name) => name.endsWith(artifactId))!);
+    fileOf: async (artifactId) => pathOf(await placeOf(weir, artifactId)),
+    async changeByte(artifactId) {
+      const at = await placeOf(weir, artifactId);
+      await changeByteIn(pathOf(at), at);
     },
     async stop() {
       await client?.close();
@@ -164,12 +173,17 @@ export async function makeProofPlace(): Promise<ProofPlace> {
   };
 }
 
-/** Turns a digit of a stored body into another one. */
-export async function changeByte(path: string): Promise<void> {
-  const body = await readFile(path);
-  const at = body.lastIndexOf('1');
+async function placeOf(weir: TestWeir, artifactId: string): Promise<ArtifactPlace> {
+  const delivery = await weir.catalog.deliveries.byArtifact(artifactId);
+  if (!delivery) throw new Error(`there is no delivery ${artifactId}`);
+  return delivery.place;
+}
+
+async function changeByteIn(path: string, { offset, length }: ArtifactPlace): Promise<void> {
+  const bytes = await readFile(path);
+  const at = bytes.subarray(offset, offset + length).lastIndexOf('1');
   if (at < 0) throw new Error('the body has no digit 1');
-  body[at] = '2'.charCodeAt(0);
+  bytes[offset + at] = '2'.charCodeAt(0);
   await chmod(path, 0o644);
-  await writeFile(path, body);
+  await writeFile(path, bytes);
 }

@@ -1,7 +1,7 @@
 import { copyFile, rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { accepted } from '../support/sender.ts';
-import { changeByte, makeProofPlace, type ProofPlace } from './support.ts';
+import { makeProofPlace, type ProofPlace } from './support.ts';
 
 let place: ProofPlace;
 let tables: string[];
@@ -113,7 +113,7 @@ describe('weir verify', { timeout: 120_000 }, () => {
     const { document, correction } = place.artifacts;
     const paths = [await place.fileOf(document), await place.fileOf(correction)];
     for (const path of paths) await copyFile(path, `${path}.kept`);
-    await changeByte(paths[0]!);
+    await place.changeByte(document);
     await rm(paths[1]!);
     expect(await named()).toEqual({
       [document]: ['its artifact is not what was accepted'],

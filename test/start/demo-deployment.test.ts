@@ -1,10 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { parse as parseCsv } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openArtifacts } from '../../src/artifacts/open.ts';
 import { openCatalog, sqliteUrl } from '../../src/catalog/open.ts';
 import { signDelivery } from '../../src/domain/signature.ts';
 import type { DeliveryView } from '../../src/serve/deliveries.ts';
@@ -240,11 +242,12 @@ describe('a demo deployment (specification, "Interactive reference site and demo
 
   /** The artifact ids of everything in the store. */
   async function storedBodies(): Promise<string[]> {
-    const names = await readdir(join(dir, 'artifacts'), { recursive: true, withFileTypes: true });
-    return names
-      .filter((one) => one.isFile() && /^[0-9a-f-]{36}$/.test(one.name))
-      .map((one) => one.name)
-      .sort();
+    const artifacts = openArtifacts(pathToFileURL(join(dir, 'artifacts')).href);
+    const ids: string[] = [];
+    for await (const { object } of artifacts.list()) {
+      ids.push(...(await artifacts.contents(object)).map(({ meta }) => meta.artifactId));
+    }
+    return ids.sort();
   }
 });
 

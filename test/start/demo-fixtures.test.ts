@@ -111,8 +111,8 @@ describe('a demo deployment is made once', () => {
     const { catalog, artifacts } = services[0]!;
     const objects: string[] = [];
     for await (const { object } of artifacts.list()) objects.push(object);
-    const [first] = objects.map((object) => object.slice(object.lastIndexOf('/') + 1));
-    const { sourceId } = (await catalog.deliveries.byArtifact(first!))!;
+    const [first] = await artifacts.contents(objects[0]!);
+    const { sourceId } = first!.meta;
     const deliveries = await catalog.deliveries.list(sourceId, { limit: 100 });
     const source = (await catalog.directory.source(sourceId))!;
     const metrics = await catalog.directory.metrics(source.companyId);

@@ -4,16 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { v7 } from 'uuid';
-import { claimOf, objectName } from '../../src/accept/keep.ts';
+import { claimOf, placeAlone } from '../../src/accept/keep.ts';
+import { Segments } from '../../src/accept/segments.ts';
 import type { ArtifactMeta, ArtifactStore } from '../../src/artifacts/artifacts.ts';
 import { openArtifacts } from '../../src/artifacts/open.ts';
-import type { Catalog } from '../../src/catalog/catalog.ts';
+import type { Catalog, Verdict } from '../../src/catalog/catalog.ts';
 import { openCatalog, sqliteUrl } from '../../src/catalog/open.ts';
+import type { ArtifactPlace } from '../../src/domain/nouns.ts';
 import { seedSource } from '../catalog/support.ts';
 
-/** A delivery's object in the store. */
+/** A delivery's bytes in the store. */
 export interface StoredObject {
   readonly object: string;
+  readonly place: ArtifactPlace;
   readonly meta: ArtifactMeta;
   readonly sha256: Buffer;
   readonly bytes: number;
@@ -48,34 +51,58 @@ export class StorePlace {
     await rm(this.dir, { recursive: true });
   }
 
-  /** Stores an object that the catalog does not know. */
-  async object(receivedAt: number, over: Partial<ArtifactMeta> = {}): Promise<StoredObject> {
+  #metaOf(receivedAt: number, over: Partial<ArtifactMeta>): ArtifactMeta {
     const artifactId = v7({ msecs: receivedAt });
-    const meta: ArtifactMeta = {
+    return {
       ...{ artifactId, receivedAt, sourceId: this.sourceId, sandbox: false, shapeVersion: 1 },
       ...{ idempotencyKey: artifactId, delivery: 'push', encoding: 'identity' },
       mediaType: 'application/json',
       ...over,
     };
-    return this.put(meta, Buffer.from(`the body of ${artifactId}`));
+  }
+
+  /** Stores an object that the catalog does not know. */
+  async object(receivedAt: number, over: Partial<ArtifactMeta> = {}): Promise<StoredObject> {
+    const meta = this.#metaOf(receivedAt, over);
+    return this.put(meta, Buffer.from(`the body of ${meta.artifactId}`));
   }
 
   async put(meta: ArtifactMeta, body: Buffer): Promise<StoredObject> {
-    const object = objectName(v7({ msecs: meta.receivedAt }), meta.receivedAt);
-    const name = object.replace(/[^/]+$/, meta.artifactId);
+    const place = placeAlone(meta, body.length);
+    const { object } = place;
     const sha256 = createHash('sha256').update(body).digest();
-    const upload = this.artifacts.begin(name, body.length, meta);
+    const upload = this.artifacts.begin(object, body.length, meta);
     await upload.write(body);
     await upload.commit(sha256);
-    return { object: name, meta, sha256, bytes: body.length };
+    return { object, place, meta, sha256, bytes: body.length };
+  }
+
+  /** Stores bodies in one segment, that the catalog does not know. */
+  async segment(
+    of: readonly { readonly receivedAt: number; readonly over?: Partial<ArtifactMeta> }[],
+  ): Promise<StoredObject[]> {
+    const newArtifactId = (msecs: number) => v7({ msecs });
+    const segments = new Segments({ artifacts: this.artifacts, newArtifactId });
+    return Promise.all(
+      of.map(async ({ receivedAt, over = {} }) => {
+        const meta = this.#metaOf(receivedAt, over);
+        const body = Buffer.from(`the body of ${meta.artifactId}`);
+        const sha256 = createHash('sha256').update(body).digest();
+        const { place } = await segments.keep({ meta, body, sha256 });
+        return { object: place.object, place, meta, sha256, bytes: body.length };
+      }),
+    );
+  }
+
+  /** Gives the receipt of what is stored. */
+  record({ meta, place, sha256 }: StoredObject): Promise<Verdict> {
+    return this.catalog.ledger.record(claimOf(meta, place, sha256));
   }
 
   /** Stores a delivery as the service does. @returns it with its sequence */
   async delivery(receivedAt: number): Promise<StoredObject & { readonly sequence: number }> {
     const stored = await this.object(receivedAt);
-    const { meta, sha256, bytes } = stored;
-    const claim = claimOf(meta, meta.artifactId, { sha256, bytes });
-    const verdict = await this.catalog.ledger.record(claim);
+    const verdict = await this.record(stored);
     if (verdict.outcome !== 'stored') throw new Error('the delivery is known');
     return { ...stored, sequence: verdict.sequence };
   }
@@ -84,10 +111,10 @@ export class StorePlace {
     return join(this.dir, 'artifacts', object);
   }
 
-  /** Flips one bit of a stored body. */
-  async flipBit(object: string): Promise<void> {
+  /** Flips one bit of an object, in the middle of it or where it is said. */
+  async flipBit(object: string, at?: number): Promise<void> {
     const bytes = await readFile(this.path(object));
-    bytes[bytes.length >> 1]! ^= 1;
+    bytes[at ?? bytes.length >> 1]! ^= 1;
     await writeFile(this.path(object), bytes);
   }
 

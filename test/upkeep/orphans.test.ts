@@ -83,6 +83,19 @@ test('nothing is removed while the store holds something newer than every delive
   expect(told.removed).toBe(1);
 });
 
+test('a segment is an orphan when no delivery refers to any of it, and only then', async () => {
+  const old = now - 31 * day;
+  const [used] = await place.segment([{ receivedAt: old }, { receivedAt: old }]);
+  const [unused] = await place.segment([{ receivedAt: old }, { receivedAt: old }]);
+  for (const { object } of [used!, unused!]) await place.storedAt(object, old);
+  await place.record(used!);
+  expect(await count()).toBe(0);
+  expect(told.removed).toBe(1);
+  const objects = await namesIn(place.artifacts);
+  expect(objects).toContain(used!.object);
+  expect(objects).not.toContain(unused!.object);
+});
+
 test('more objects than one question holds are all judged', async () => {
   for (let n = 0; n < 1_050; n++) await place.object(now - 2 * day);
   expect(await count()).toBe(1_050);

@@ -141,11 +141,10 @@ test('a recovery that was cut short keeps the catalog behind until it is finishe
   const failing: typeof artifacts = Object.assign(Object.create(artifacts), {
     ...{ list: () => artifacts.list(), readMark: () => artifacts.readMark() },
     writeMark: (text: string) => artifacts.writeMark(text),
-    committedHash: (object: string) => artifacts.committedHash(object),
     read: (at: Parameters<typeof artifacts.read>[0]) => artifacts.read(at),
-    async meta(object: string) {
+    async contents(object: string) {
       if (object === stored.at(-1)!.object) throw new StoreAway('gone for a while');
-      return artifacts.meta(object);
+      return artifacts.contents(object);
     },
   });
   await expect(recover({ artifacts: failing, catalog })).rejects.toThrow(StoreAway);

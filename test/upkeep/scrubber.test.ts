@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { rm, truncate } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ArtifactStore, StoreAway } from '../../src/artifacts/artifacts.ts';
 import { limits } from '../../src/domain/limits.ts';
@@ -49,6 +49,34 @@ test('sound artifacts are checked once a round', async () => {
   expect(scrubbed).toBe(2 * stored.reduce((sum, { bytes }) => sum + bytes, 0));
   expect(errors).toEqual([]);
   expect(await place.catalog.upkeep.damagedCount()).toBe(0);
+});
+
+describe('deliveries that share a segment', () => {
+  test('are read together, and each is judged by its own bytes', async () => {
+    const shared = await place.segment(Array.from({ length: 5 }, () => ({ receivedAt: at })));
+    for (const one of shared) await place.record(one);
+    const { object } = shared[0]!;
+    await place.flipBit(object, shared[2]!.place.offset);
+    let reads = 0;
+    const counting: Pick<ArtifactStore, 'read'> = {
+      read(wanted) {
+        if (wanted.object === object) reads += 1;
+        return place.artifacts.read(wanted);
+      },
+    };
+    expect(await scrubBatch(parts({ artifacts: counting }), signal)).toBe(8);
+    expect(reads).toBe(1);
+    expect(await Promise.all(shared.map(damage))).toEqual([null, null, 'changed', null, null]);
+    expect(errors).toEqual([{ artifactId: shared[2]!.meta.artifactId, object, damage: 'changed' }]);
+  });
+
+  test('that is cut off lose what lay behind the cut, and no more', async () => {
+    const shared = await place.segment(Array.from({ length: 3 }, () => ({ receivedAt: at })));
+    for (const one of shared) await place.record(one);
+    await truncate(place.path(shared[0]!.object), shared[2]!.place.offset + 1);
+    await scrubBatch(parts(), signal);
+    expect(await Promise.all(shared.map(damage))).toEqual([null, null, 'missing']);
+  });
 });
 
 describe('damage', () => {

@@ -7,26 +7,25 @@ export function sidecarOf(path: string): string {
 }
 
 /** The sidecar's text: one JSON object and a line end. The hash is that of the body. */
-export function encodeMeta(meta: ArtifactMeta, sha256: Buffer): string {
+export function encodeSidecar(meta: ArtifactMeta, sha256: Buffer): string {
   return `${JSON.stringify({ ...meta, sha256: sha256.toString('hex') })}\n`;
 }
 
 /**
- * The metadata in a sidecar.
+ * What a sidecar says of its body; the hash is null in one that has none.
  *
  * @throws ArtifactMissing when it is damaged: it was durable before the body became visible.
  */
-export function decodeMeta(object: string, text: string): ArtifactMeta {
-  const meta = checkedMeta(parsed(object, text));
+export function decodeSidecar(
+  object: string,
+  text: string,
+): { readonly meta: ArtifactMeta; readonly sha256: Buffer | null } {
+  const value = parsed(object, text);
+  const meta = checkedMeta(value);
   if (!meta) throw new ArtifactMissing(`the metadata of ${object} is incomplete`);
-  return meta;
-}
-
-/** The body's hash in a sidecar; null in one that has none. Throws as `decodeMeta` does. */
-export function decodeHash(object: string, text: string): Buffer | null {
-  const { sha256 } = Object(parsed(object, text)) as { sha256?: unknown };
-  if (typeof sha256 !== 'string') return null;
-  if (/^[0-9a-f]{64}$/.test(sha256)) return Buffer.from(sha256, 'hex');
+  const { sha256 } = Object(value) as { sha256?: unknown };
+  if (typeof sha256 !== 'string') return { meta, sha256: null };
+  if (/^[0-9a-f]{64}$/.test(sha256)) return { meta, sha256: Buffer.from(sha256, 'hex') };
   throw new ArtifactMissing(`the hash of ${object} is damaged`);
 }
 

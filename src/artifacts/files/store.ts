@@ -3,19 +3,21 @@ import { access, constants, open, opendir, readFile, rename, stat, unlink } from
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ArtifactPlace } from '../../domain/nouns.ts';
-import { assert } from '../../std/assert.ts';
 import {
   type ArtifactMeta,
   ArtifactMissing,
   type ArtifactStore,
+  type ListedObject,
+  type StoredBody,
   type Upload,
 } from '../artifacts.ts';
-import { assertMeta } from '../checked-meta.ts';
+import { assertBegin } from '../checked-meta.ts';
 import { exactLength } from '../exact-length.ts';
-import { assertObjectName, isObjectName } from '../object-name.ts';
+import { assertObjectName, isObjectName, isSegmentName } from '../object-name.ts';
+import { readContents, type Tail } from '../segment.ts';
 import { Directories, makeDurable } from './directories.ts';
 import { readError, storeError, unlessAbsent } from './errors.ts';
-import { decodeHash, decodeMeta, sidecarOf } from './meta.ts';
+import { decodeSidecar, sidecarOf } from './meta.ts';
 import { FileUpload } from './upload.ts';
 
 /** Uploads last seconds; what lies in `tmp/` for so long was left there by a crash. */
@@ -24,8 +26,9 @@ const markName = 'mark.json';
 
 /**
  * Artifacts as plain files: the body at `<root>/<object>`, byte for byte as received, its metadata
- * in `<root>/<object>.json`, uploads under `<root>/tmp/`, the mark in `<root>/mark.json`. Several
- * processes may share the root, which lies on one file system.
+ * in `<root>/<object>.json`, uploads under `<root>/tmp/`, the mark in `<root>/mark.json`. A segment
+ * is one file without a second. Several processes may share the root, which lies on one file
+ * system.
  */
 export class FileStore implements ArtifactStore {
   readonly kind = 'files';
@@ -48,10 +51,8 @@ export class FileStore implements ArtifactStore {
     }
   }
 
-  begin(object: string, length: number, meta: ArtifactMeta): Upload {
-    assertObjectName(object);
-    assertMeta(meta);
-    assert(Number.isSafeInteger(length) && length >= 0, 'a length is a number of bytes');
+  begin(object: string, length: number, meta: ArtifactMeta | null): Upload {
+    assertBegin(object, length, meta);
     const place = { root: this.#root, object, temp: join(this.#tmp, randomUUID()) };
     return new FileUpload(place, length, meta, this.#directories);
   }
@@ -73,23 +74,15 @@ export class FileStore implements ArtifactStore {
     }
   }
 
-  async meta(object: string): Promise<ArtifactMeta | null> {
+  async contents(object: string): Promise<readonly StoredBody[]> {
     assertObjectName(object);
     const path = join(this.#root, object);
     try {
+      if (isSegmentName(object)) return await readContents(object, (bytes) => tailOf(path, bytes));
       // A sidecar without its body is a commit that a crash cut short.
-      if (!(await unlessAbsent(stat(path)))) return null;
-      return decodeMeta(object, await readFile(sidecarOf(path), 'utf8'));
-    } catch (error) {
-      throw readError(error, object);
-    }
-  }
-
-  async committedHash(object: string): Promise<Buffer | null> {
-    assertObjectName(object);
-    try {
-      const text = await readFile(sidecarOf(join(this.#root, object)), 'utf8');
-      return decodeHash(object, text);
+      const { size } = await stat(path);
+      const sidecar = decodeSidecar(object, await readFile(sidecarOf(path), 'utf8'));
+      return [{ place: { object, offset: 0, length: size }, ...sidecar }];
     } catch (error) {
       throw readError(error, object);
     }
@@ -108,11 +101,13 @@ export class FileStore implements ArtifactStore {
     }
   }
 
-  async *list(): AsyncIterable<{ object: string; bytes: number; storedAt: number }> {
+  async *list(): AsyncIterable<ListedObject> {
     try {
       for await (const object of this.#names('', 0)) {
         const found = await unlessAbsent(stat(join(this.#root, object)));
-        if (found) yield { object, bytes: found.size, storedAt: found.mtimeMs };
+        if (!found) continue;
+        const isSegment = isSegmentName(object);
+        yield { object, bytes: found.size, storedAt: found.mtimeMs, isSegment };
       }
     } catch (error) {
       throw storeError(error, 'listing');
@@ -176,5 +171,17 @@ export class FileStore implements ArtifactStore {
       const found = await unlessAbsent(stat(path));
       if (found?.isFile() && found.mtimeMs < before) await unlessAbsent(unlink(path));
     }
+  }
+}
+
+async function tailOf(path: string, bytes: number): Promise<Tail> {
+  const handle = await open(path, 'r');
+  try {
+    const { size } = await handle.stat();
+    const tail = Buffer.alloc(Math.min(bytes, size));
+    const { bytesRead } = await handle.read(tail, 0, tail.length, size - tail.length);
+    return { bytes: tail.subarray(0, bytesRead), size };
+  } finally {
+    await handle.close();
   }
 }

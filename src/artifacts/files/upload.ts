@@ -4,7 +4,7 @@ import { assert } from '../../std/assert.ts';
 import { type ArtifactMeta, StoreAway, type Upload } from '../artifacts.ts';
 import type { Directories } from './directories.ts';
 import { storeError } from './errors.ts';
-import { encodeMeta, sidecarOf } from './meta.ts';
+import { encodeSidecar, sidecarOf } from './meta.ts';
 
 /** Where an upload's files lie before and after the commit. */
 export interface UploadPlace {
@@ -20,7 +20,7 @@ export interface UploadPlace {
  * Ordering: body and sidecar are written and fsynced under `tmp/`, side by side with making the
  * day's directory; then the sidecar is renamed, then the body, so that a visible body always has
  * its metadata; then one fsync of the directory makes both names durable. Only then the commit
- * returns.
+ * returns. A segment is the same without a sidecar.
  *
  * Failure: the first failure loses the upload; every later call gets the same error. A failed
  * fsync is never tried again: the kernel may have thrown the pages away and report success the
@@ -30,7 +30,7 @@ export interface UploadPlace {
 export class FileUpload implements Upload {
   readonly #place: UploadPlace;
   readonly #length: number;
-  readonly #meta: ArtifactMeta;
+  readonly #meta: ArtifactMeta | null;
   readonly #directories: Directories;
   #handle: Promise<FileHandle> | null = null;
   #committing: Promise<void> | null = null;
@@ -39,7 +39,13 @@ export class FileUpload implements Upload {
   #done = false;
   #lost: Error | null = null;
 
-  constructor(place: UploadPlace, length: number, meta: ArtifactMeta, directories: Directories) {
+  /** @param meta null: there is no sidecar */
+  constructor(
+    place: UploadPlace,
+    length: number,
+    meta: ArtifactMeta | null,
+    directories: Directories,
+  ) {
     this.#place = place;
     this.#length = length;
     this.#meta = meta;
@@ -83,9 +89,10 @@ export class FileUpload implements Upload {
     const directory = dirname(object);
     const handle = await this.#opened();
     try {
-      const sidecar = this.#writeSidecar(sha256);
+      const meta = this.#meta;
+      const sidecar = meta ? this.#writeSidecar(encodeSidecar(meta, sha256)) : Promise.resolve();
       await all([handle.sync(), sidecar, this.#directories.ensure(directory)]);
-      await rename(sidecarOf(temp), join(root, sidecarOf(object)));
+      if (meta) await rename(sidecarOf(temp), join(root, sidecarOf(object)));
       await rename(temp, join(root, object));
       await all([this.#directories.sync(directory), handle.close()]);
       this.#done = true;
@@ -96,10 +103,10 @@ export class FileUpload implements Upload {
     }
   }
 
-  async #writeSidecar(sha256: Buffer): Promise<void> {
+  async #writeSidecar(text: string): Promise<void> {
     const handle = await open(sidecarOf(this.#place.temp), 'wx');
     try {
-      await handle.writeFile(encodeMeta(this.#meta, sha256));
+      await handle.writeFile(text);
       await handle.sync();
     } finally {
       await handle.close();

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { assert } from '../../std/assert.ts';
 import { type ArtifactMeta, ArtifactMissing } from '../artifacts.ts';
 import { checkedMeta } from '../checked-meta.ts';
@@ -34,6 +35,17 @@ export function encodeMeta(meta: ArtifactMeta): Record<string, string> {
   const bytes = headers.flat().join('').length;
   assert(bytes <= metaBytesMax, `metadata fits into ${metaBytesMax} bytes, not ${bytes}`);
   return Object.fromEntries(headers);
+}
+
+/** The metadata among an answer's headers, their names without `x-amz-meta-`. */
+export function fieldsOf(headers: IncomingHttpHeaders): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (name.startsWith(prefix) && typeof value === 'string') {
+      fields[name.slice(prefix.length)] = value;
+    }
+  }
+  return fields;
 }
 
 /**

@@ -1,23 +1,25 @@
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { Client } from 'minio';
 import type { ArtifactPlace } from '../../domain/nouns.ts';
-import { assert } from '../../std/assert.ts';
 import {
   type ArtifactMeta,
   ArtifactMissing,
   type ArtifactStore,
+  type ListedObject,
   StoreAway,
+  type StoredBody,
   type Upload,
 } from '../artifacts.ts';
-import { assertMeta } from '../checked-meta.ts';
+import { assertBegin } from '../checked-meta.ts';
 import { exactLength } from '../exact-length.ts';
-import { assertObjectName, isObjectName } from '../object-name.ts';
+import { assertObjectName, isObjectName, isSegmentName } from '../object-name.ts';
+import { readContents, type Tail } from '../segment.ts';
 import type { S3Address } from './address.ts';
 import { type AgentLimits, agentFor, agentLimits } from './agent.ts';
 import { Connections, type UploadLimits, uploadLimits } from './connections.ts';
 import { readError, saysMissing, storeError } from './errors.ts';
-import { decodeMeta, encodeMeta } from './meta.ts';
+import { decodeMeta, encodeMeta, fieldsOf } from './meta.ts';
 import { S3Upload } from './upload.ts';
 
 export interface S3Limits extends UploadLimits, AgentLimits {
@@ -72,16 +74,14 @@ export class S3Store implements ArtifactStore {
     });
   }
 
-  begin(object: string, length: number, meta: ArtifactMeta): Upload {
-    assertObjectName(object);
-    assertMeta(meta);
-    assert(Number.isSafeInteger(length) && length >= 0, 'a length is a number of bytes');
+  begin(object: string, length: number, meta: ArtifactMeta | null): Upload {
+    assertBegin(object, length, meta);
     const means = {
       address: this.#address,
       connections: this.#connections,
       responseMs: this.#limits.responseMs,
     };
-    return new S3Upload(means, { object, length, meta: encodeMeta(meta) });
+    return new S3Upload(means, { object, length, meta: meta ? encodeMeta(meta) : {} });
   }
 
   async read({ object, offset, length }: ArtifactPlace): Promise<Readable> {
@@ -96,29 +96,13 @@ export class S3Store implements ArtifactStore {
     }
   }
 
-  async meta(object: string): Promise<ArtifactMeta | null> {
-    assertObjectName(object);
-    return await this.#ask(`looking at ${object}`, async () => {
-      const found = await this.#client.statObject(this.#bucket, object).catch((error) => {
-        if (saysMissing(error)) return null;
-        throw error;
-      });
-      return found && decodeMeta(object, found.metaData);
-    });
-  }
-
-  async committedHash(object: string): Promise<Buffer | null> {
+  async contents(object: string): Promise<readonly StoredBody[]> {
     assertObjectName(object);
     try {
-      const { headers } = await this.#client.makeRequestAsyncOmit({
-        ...{ method: 'HEAD', bucketName: this.#bucket, objectName: object },
-        headers: { 'x-amz-checksum-mode': 'ENABLED' },
-      });
-      const checksum = headers['x-amz-checksum-sha256'];
-      if (typeof checksum !== 'string') return null;
-      const sha256 = Buffer.from(checksum, 'base64');
-      // Of a body in parts it is a hash of hashes, which says nothing here.
-      return sha256.length === 32 ? sha256 : null;
+      if (isSegmentName(object)) {
+        return await readContents(object, (bytes) => this.#tail(object, bytes));
+      }
+      return [await this.#look(object)];
     } catch (error) {
       throw readError(error, object);
     }
@@ -129,12 +113,13 @@ export class S3Store implements ArtifactStore {
     await this.#ask(`removing ${object}`, () => this.#client.removeObject(this.#bucket, object));
   }
 
-  async *list(): AsyncIterable<{ object: string; bytes: number; storedAt: number }> {
+  async *list(): AsyncIterable<ListedObject> {
     try {
       for await (const item of this.#client.listObjectsV2(this.#bucket, '', true)) {
         // Whatever else lies in the bucket is not ours.
-        if (!isObjectName(item.name ?? '')) continue;
-        yield { object: item.name, bytes: item.size, storedAt: item.lastModified.getTime() };
+        const { name: object = '', size: bytes, lastModified } = item;
+        if (!isObjectName(object)) continue;
+        yield { object, bytes, storedAt: lastModified.getTime(), isSegment: isSegmentName(object) };
       }
     } catch (error) {
       throw storeError(error, 'listing');
@@ -172,6 +157,32 @@ export class S3Store implements ArtifactStore {
   async close(): Promise<void> {
     this.#connections.close();
     this.#agent.destroy();
+  }
+
+  /** Length, metadata and checksum come in one answer. */
+  async #look(object: string): Promise<StoredBody> {
+    const { headers } = await this.#client.makeRequestAsyncOmit({
+      ...{ method: 'HEAD', bucketName: this.#bucket, objectName: object },
+      headers: { 'x-amz-checksum-mode': 'ENABLED' },
+    });
+    const length = Number(headers['content-length']);
+    const checksum = headers['x-amz-checksum-sha256'];
+    const sha256 = typeof checksum === 'string' ? Buffer.from(checksum, 'base64') : null;
+    return {
+      place: { object, offset: 0, length },
+      meta: decodeMeta(object, fieldsOf(headers)),
+      // Of a body in parts it is a hash of hashes, which says nothing here.
+      sha256: sha256?.length === 32 ? sha256 : null,
+    };
+  }
+
+  async #tail(object: string, bytes: number): Promise<Tail> {
+    const request = { method: 'GET', bucketName: this.#bucket, objectName: object };
+    const headers = { range: `bytes=-${bytes}` };
+    const answer = await this.#client.makeRequestAsync({ ...request, headers }, '', [200, 206]);
+    const tail = await buffer(answer);
+    const size = /^bytes \d+-\d+\/(\d+)$/.exec(answer.headers['content-range'] ?? '')?.[1];
+    return { bytes: tail, size: size === undefined ? tail.length : Number(size) };
   }
 
   async #readNothing(object: string, offset: number): Promise<Readable> {

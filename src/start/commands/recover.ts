@@ -30,7 +30,7 @@ export function recoverCommand(): Command {
 }
 
 function told(done: number, of: number): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2Krecover  ${done} of ${of} objects`);
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2Krecover  ${done} of ${of} deliveries`);
 }
 
 function answerOf({ behind, objects }: Recovery) {

@@ -91,6 +91,17 @@ export function deliveriesContract(on: Subject): void {
     expect(await on.catalog.deliveries.referenced([])).toEqual(new Set());
   });
 
+  it('tells which of many deliveries there are', async () => {
+    const { sourceId } = await seedSource(on.catalog);
+    const claims = [claimFor(sourceId), claimFor(sourceId)];
+    for (const claim of claims) await store(on.catalog, claim);
+    const ids = claims.map((claim) => claim.artifactId);
+    const strangers = Array.from({ length: 1_200 }, () => randomUUID());
+    const asked = [ids[0]!, ...strangers, ids[1]!];
+    expect(await on.catalog.deliveries.known(asked)).toEqual(new Set(ids));
+    expect(await on.catalog.deliveries.known([])).toEqual(new Set());
+  });
+
   it('knows no names and no conflicts of a delivery that is not there', async () => {
     expect(await on.catalog.deliveries.idempotencyKeys(randomUUID())).toEqual([]);
     expect(await on.catalog.deliveries.conflicts(randomUUID())).toBe(0);
