@@ -45,6 +45,16 @@ export class CsvRows {
     this.#nextQuote = -1;
   }
 
+  /** Rows were read elsewhere, from where the last one that was given here ended. */
+  skipLines(lines: number): void {
+    this.#nextLine += lines;
+  }
+
+  /** Whether all that was added belongs to rows that were given. */
+  get isEmpty(): boolean {
+    return this.#at >= this.#text.length;
+  }
+
   /** What was added and belongs to no row that was given. */
   get rest(): string {
     return this.#text.slice(this.#at);

@@ -1,3 +1,4 @@
+import { LabelInterner } from '../src/domain/label-sets.ts';
 import { limits } from '../src/domain/limits.ts';
 import type { Counts, Rejection } from '../src/domain/nouns.ts';
 import { recordRules } from '../src/domain/records.ts';
@@ -10,13 +11,14 @@ import {
 } from '../src/domain/rejections.ts';
 import { compileShape } from '../src/domain/shape-plan.ts';
 import { fieldNameCharsMax } from '../src/domain/shapes.ts';
-import { makeTally } from '../src/domain/tally.ts';
+import { Tally } from '../src/domain/tally.ts';
 import { zoneOf } from '../src/domain/timezone.ts';
 import type { ParsedDelivery, ParseInput, RowPieces } from '../src/parse/messages.ts';
 import { assert } from '../src/std/assert.ts';
+import { PlainRecordReader } from './plain-records.ts';
 import type { RecordSink } from './record-sink.ts';
 import { RowBytes } from './row-bytes.ts';
-import { sampleWriter } from './sample-writer.ts';
+import { SampleWriter } from './sample-writer.ts';
 
 const undeclaredNamesMax = 1_000;
 
@@ -63,11 +65,12 @@ class RowsOfDelivery implements DeliveryRows {
   readonly #bytesMax: number;
   readonly #handOn: HandOn | null;
   readonly #judge: ReturnType<typeof recordRules>;
-  readonly #tally = makeTally();
+  readonly #interner: LabelInterner;
+  readonly #tally = new Tally();
   readonly #undeclared = new Set<string>();
   readonly #samples: RowBytes;
   readonly #rejections: RowBytes;
-  readonly #writeSample: ReturnType<typeof sampleWriter>;
+  readonly #writer: SampleWriter;
   readonly #valuesARecord: number;
   #records = 0;
   #valuesSeen = 0;
@@ -77,10 +80,11 @@ class RowsOfDelivery implements DeliveryRows {
     this.#input = input;
     this.#bytesMax = most.bytesMax;
     this.#handOn = handOn;
-    this.#judge = recordRules(this.plan, zoneOf(input.timezone));
+    this.#interner = new LabelInterner(this.plan.labelSets);
+    this.#judge = recordRules(this.plan, zoneOf(input.timezone), this.#interner);
     this.#samples = new RowBytes(most.heldMax);
     this.#rejections = new RowBytes(most.heldMax);
-    this.#writeSample = sampleWriter(input, this.#samples);
+    this.#writer = new SampleWriter(input, this.#samples);
     this.#valuesARecord = this.plan.fields.filter((field) => field.role === 'value').length;
   }
 
@@ -105,9 +109,19 @@ class RowsOfDelivery implements DeliveryRows {
     const judged = this.#judge(cells);
     // The first reading counted.
     if (this.#handOn === null) this.#tally.add(judged);
-    for (const sample of judged.samples) this.#writeSample(sample, this.#records);
+    for (const sample of judged.samples) this.#writer.write(sample, this.#records);
     if (judged.problems.length > 0) this.#reject(judged.problems, line);
     else this.#valuesSeen += this.#valuesARecord;
+  }
+
+  plainRecords(columns: readonly number[]) {
+    const tally = this.#handOn === null ? this.#tally : null;
+    const parts = { plan: this.plan, zone: zoneOf(this.#input.timezone), interner: this.#interner };
+    return new PlainRecordReader({ ...parts, tally, writer: this.#writer }, columns, (blank) => {
+      tally?.parsed(blank);
+      this.#valuesSeen += this.#valuesARecord;
+      return ++this.#records;
+    });
   }
 
   brokenRecord(problem: RecordProblem, line: number | null): void {

@@ -37,6 +37,7 @@ export async function locateRecord(
 class RecordFinder implements RecordSink {
   readonly plan;
   readonly wantsAll = true;
+  readonly plainRecords = null;
   readonly problem = null;
   where: (() => ByteRange) | null = null;
   found: LocatedRecord | null = null;

@@ -16,6 +16,24 @@ export function decimalProblem(text: string): 'value_not_decimal' | 'value_too_l
   return text.length - minus - point > limits.valueDigitsMax ? 'value_too_long' : null;
 }
 
+const minus = 0x2d;
+const point = 0x2e;
+
+/** Whether `bytes[from..to)` is a value's text without a problem, as `decimalProblem` judges. */
+export function isDecimal(bytes: Uint8Array, from: number, to: number): boolean {
+  let at = bytes[from] === minus ? from + 1 : from;
+  const first = at;
+  let pointAt = -1;
+  for (; at < to; at++) {
+    const byte = bytes[at]!;
+    if (byte >= 0x30 && byte <= 0x39) continue;
+    if (byte !== point || pointAt >= 0 || at === first) return false;
+    pointAt = at;
+  }
+  if (first >= to || pointAt === to - 1) return false;
+  return to - first - (pointAt < 0 ? 0 : 1) <= limits.valueDigitsMax;
+}
+
 /**
  * Adds two decimals exactly. The sum has as many digits after the point as the longer of the
  * two; nought has no sign. Both must be well formed (`decimalProblem`).

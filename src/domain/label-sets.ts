@@ -10,9 +10,6 @@ export interface Labels {
   readonly json: string;
 }
 
-/** @param texts of the labels, in the order of the label set's names */
-export type LabelInterner = (set: LabelSet, texts: readonly string[]) => Labels;
-
 /** Labels that are kept written; what names more of them hardly names one twice. */
 const writtenMax = 65_536;
 
@@ -21,25 +18,30 @@ const writtenMax = 65_536;
  * label sets are named by many records: these are written as JSON once, and identities are
  * compared as numbers.
  */
-export function labelInterner(labelSets: readonly LabelSet[]): LabelInterner {
-  const textIds = new TextIds();
-  const sets = labelSets.map((set) => ({
-    write: labelsWriter(set.names),
-    /** For each name after the first: (id so far, text's id) → id with it. */
-    steps: set.names.slice(1).map(() => new PairIds()),
-    written: [] as Labels[],
-  }));
+export class LabelInterner {
+  /** Of the labels' values. */
+  readonly texts = new TextIds();
+  readonly #sets;
 
-  return (set, texts) => {
-    const { write, steps, written } = sets[set.index]!;
-    let id = texts.length === 0 ? 0 : textIds.idOf(texts[0]!);
-    for (let i = 0; i < steps.length; i++) {
-      id = steps[i]!.idOf(id, textIds.idOf(texts[i + 1]!));
-    }
+  constructor(labelSets: readonly LabelSet[]) {
+    this.#sets = labelSets.map((set) => ({
+      write: labelsWriter(set.names),
+      /** For each name after the first: (id so far, text's id) → id with it. */
+      steps: set.names.slice(1).map(() => new PairIds()),
+      written: [] as Labels[],
+    }));
+  }
+
+  /** @param textIds the numbers in `texts` of the labels, in the order of the set's names */
+  labelsOf(set: LabelSet, textIds: readonly number[]): Labels {
+    const { write, steps, written } = this.#sets[set.index]!;
+    let id = textIds.length === 0 ? 0 : textIds[0]!;
+    for (let i = 0; i < steps.length; i++) id = steps[i]!.idOf(id, textIds[i + 1]!);
     const known = written[id];
     if (known !== undefined) return known;
-    const labels = { id, json: write(texts.map((text) => JSON.stringify(text))) };
+    const json = write(textIds.map((textId) => JSON.stringify(this.texts.textOf(textId))));
+    const labels = { id, json };
     if (id < writtenMax) written[id] = labels;
     return labels;
-  };
+  }
 }

@@ -1,6 +1,6 @@
 import { assert } from '../std/assert.ts';
 import { decimalProblem } from './decimals.ts';
-import { type Labels, labelInterner } from './label-sets.ts';
+import { LabelInterner, type Labels } from './label-sets.ts';
 import { labelTooLong } from './labels.ts';
 import { readPeriod } from './periods.ts';
 import type { RecordCode, RecordProblem } from './rejections.ts';
@@ -53,17 +53,22 @@ export type RecordRules = (cells: readonly Cell[]) => JudgedRecord;
  * Prepares the rules of DECISIONS 2 for the records of one delivery. A record has at most one
  * problem a field, in the order of the shape's fields.
  */
-export function recordRules(plan: ShapePlan, zone: Zone): RecordRules {
-  const interner = labelInterner(plan.labelSets);
+export function recordRules(
+  plan: ShapePlan,
+  zone: Zone,
+  interner = new LabelInterner(plan.labelSets),
+): RecordRules {
   // Used for each record again: a document has hundreds of thousands.
   const reading: Reading = { day: 0, metrics: [], values: [], blank: 0, metric: null };
-  const texts: string[] = [];
+  const textIds: number[] = [];
 
   function labelsOf(set: LabelSet, cells: readonly Cell[]): Labels {
     const { positions } = set;
-    texts.length = positions.length;
-    for (let i = 0; i < positions.length; i++) texts[i] = textOf(cells[positions[i]!]);
-    return interner(set, texts);
+    textIds.length = positions.length;
+    for (let i = 0; i < positions.length; i++) {
+      textIds[i] = interner.texts.idOf(textOf(cells[positions[i]!]));
+    }
+    return interner.labelsOf(set, textIds);
   }
 
   return (cells) => {

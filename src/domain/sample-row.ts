@@ -1,21 +1,22 @@
 /**
  * One parsed sample as a line of tab-separated text, the form in which workers hand samples to
- * ClickHouse (FORMAT TabSeparated). Column order is `sampleColumns`.
+ * ClickHouse (FORMAT TabSeparated). Column order is `sampleColumns`: what many rows of a delivery
+ * have in common stands first.
  */
 export const sampleColumns = [
   'source_id',
-  'newest_first',
-  'metric',
-  'labels_json',
-  'sandbox',
-  'value',
   'artifact_id',
   'sequence',
   'generation',
+  'sandbox',
+  'metric',
+  'labels_json',
+  'newest_first',
+  'value',
   'record',
 ] as const;
 
-/** The columns that are the same for every row of a delivery, ready to be joined with tabs. */
+/** The columns that are the same for every row of a delivery. */
 export interface SampleRowBase {
   readonly sourceId: string;
   readonly sandbox: boolean;
@@ -25,29 +26,20 @@ export interface SampleRowBase {
 }
 
 /**
- * The parts that rows of one delivery have in common. A row is: `head`, the day negated,
- * `middle`, the value, `tail`, the record number, a newline.
+ * @returns a function that gives the head of rows of one metric and labels. A row is: head, the
+ *   day negated, a tab, the value, a tab, the record number, a newline
  */
-export interface SampleRowParts {
-  readonly head: string;
-  readonly middle: (metric: string, labelsJson: string) => string;
-  readonly tail: string;
-}
-
-export function sampleRowParts(base: SampleRowBase): SampleRowParts {
-  const sandbox = base.sandbox ? '1' : '0';
-  return {
-    head: `${base.sourceId}\t`,
-    middle: (metric, labelsJson) => `\t${metric}\t${escapeTsv(labelsJson)}\t${sandbox}\t`,
-    tail: `\t${base.artifactId}\t${base.sequence}\t${base.generation}\t`,
-  };
+export function sampleRowHead(base: SampleRowBase) {
+  const { sourceId, artifactId, sequence, generation } = base;
+  const same = `${sourceId}\t${artifactId}\t${sequence}\t${generation}\t${base.sandbox ? 1 : 0}`;
+  return (metric: string, labelsJson: string) => `${same}\t${metric}\t${escapeTsv(labelsJson)}\t`;
 }
 
 /** @returns a function that gives one row, newline included. `day`: days since 1970-01-01. */
 export function sampleRowEncoder(base: SampleRowBase) {
-  const { head, middle, tail } = sampleRowParts(base);
+  const head = sampleRowHead(base);
   return (day: number, metric: string, labelsJson: string, value: string, record: number) =>
-    `${head}${-day}${middle(metric, labelsJson)}${value}${tail}${record}\n`;
+    `${head(metric, labelsJson)}${-day}\t${value}\t${record}\n`;
 }
 
 const special = /[\\\t\n\r\0\b\f]/g;

@@ -2,7 +2,7 @@
 const slotsMin = 256;
 
 /**
- * Numbers pairs of 32-bit whole numbers that are not negative, in the order in which they first
+ * Numbers pairs of 32-bit whole numbers, the first not negative, in the order in which they first
  * come, from 0. Open addressing in one array, at most half full.
  */
 export class PairIds {

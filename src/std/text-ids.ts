@@ -1,87 +1,111 @@
-/** Texts that are kept as they are; more of them go into bytes. */
+/** Strings whose ids are kept beside the bytes; asking for those needs no encoding. */
 const quickMax = 16_384;
 const pageBytes = 1024 * 1024;
 const slotsMin = 1024;
 
+/** Never the first byte of UTF-8: what follows is UTF-16, since it is no well-formed text. */
+const tornMark = 0xff;
+
 /**
- * Numbers texts in the order in which they first come, from 0; texts are well formed.
+ * Numbers texts in the order in which they first come, from 0. A text is the same whether it comes
+ * as a string or as its UTF-8 bytes.
  *
- * The first ones are in a Map, which is fastest. A Map of millions would take several times the
- * memory of their characters: the others lie as bytes in pages, found by open addressing.
+ * A Map of millions would take several times the memory of their characters: texts lie as bytes in
+ * pages and are found by open addressing.
  */
 export class TextIds {
   readonly #quick = new Map<string, number>();
   readonly #pages: Buffer[] = [];
-  #pageAt = pageBytes;
-  /** Of each text in the pages: where it begins, how many bytes it has, and its hash. */
-  #places = new Int32Array(3 * slotsMin);
+  #pageAt = 0;
+  /** Of each text: its page, where it begins there, how many bytes it has, and its hash. */
+  #places = new Int32Array(4 * slotsMin);
   #count = 0;
   /** Indexes into the places; −1 in an empty slot. */
   #slots = new Int32Array(2 * slotsMin).fill(-1);
   #scratch = Buffer.alloc(4_096);
 
   get size(): number {
-    return this.#quick.size + this.#count;
+    return this.#count;
   }
 
   /** The text's number. */
   idOf(text: string): number {
     const known = this.#quick.get(text);
     if (known !== undefined) return known;
-    if (this.#quick.size < quickMax) {
-      const id = this.#quick.size;
-      this.#quick.set(ownCopy(text), id);
-      return id;
-    }
-    return quickMax + this.#packedIndex(text);
+    const length = this.#encode(text);
+    const id = this.idOfBytes(this.#scratch, 0, length);
+    if (this.#quick.size < quickMax) this.#quick.set(ownCopy(text), id);
+    return id;
   }
 
-  #packedIndex(text: string): number {
-    if (3 * text.length > this.#scratch.length) this.#scratch = Buffer.alloc(3 * text.length);
-    const bytes = this.#scratch.subarray(0, this.#scratch.write(text));
-    const hash = hashOf(bytes);
-    const mask = this.#slots.length - 1;
+  /** The number of the text in `bytes[from..to)`, which is well-formed UTF-8. */
+  idOfBytes(bytes: Uint8Array, from: number, to: number): number {
+    const places = this.#places;
+    const slots = this.#slots;
+    const hash = hashOf(bytes, from, to);
+    const mask = slots.length - 1;
     let slot = hash & mask;
-    for (; this.#slots[slot]! >= 0; slot = (slot + 1) & mask) {
-      const index = this.#slots[slot]!;
-      if (this.#places[3 * index + 2] === hash && bytes.equals(this.#bytesOf(index))) return index;
+    for (let index = slots[slot]!; index >= 0; index = slots[slot]!) {
+      if (places[4 * index + 3] === hash && this.#isAt(index, bytes, from, to)) return index;
+      slot = (slot + 1) & mask;
     }
-    this.#slots[slot] = this.#count;
-    this.#keep(bytes, hash);
-    return this.#count - 1;
+    slots[slot] = this.#count;
+    return this.#keep(bytes.subarray(from, to), hash);
   }
 
-  #bytesOf(index: number): Buffer {
-    const place = this.#places[3 * index]!;
-    const page = this.#pages[Math.floor(place / pageBytes)]!;
-    const at = place % pageBytes;
-    return page.subarray(at, at + this.#places[3 * index + 1]!);
+  /** The text of a number that was given. */
+  textOf(id: number): string {
+    const page = this.#pages[this.#places[4 * id]!]!;
+    const from = this.#places[4 * id + 1]!;
+    const to = from + this.#places[4 * id + 2]!;
+    return page[from] === tornMark && to > from
+      ? page.toString('utf16le', from + 1, to)
+      : page.toString('utf8', from, to);
   }
 
-  #keep(bytes: Buffer, hash: number): void {
-    if (this.#pageAt + bytes.length > pageBytes) {
+  #isAt(index: number, bytes: Uint8Array, from: number, to: number): boolean {
+    const places = this.#places;
+    if (places[4 * index + 2] !== to - from) return false;
+    const page = this.#pages[places[4 * index]!]!;
+    let at = places[4 * index + 1]!;
+    for (let i = from; i < to; i++) if (page[at++] !== bytes[i]) return false;
+    return true;
+  }
+
+  /** Writes the text to the scratch; how many bytes it has. */
+  #encode(text: string): number {
+    const bytesMax = 3 * text.length + 1;
+    if (bytesMax > this.#scratch.length) this.#scratch = Buffer.alloc(bytesMax);
+    if (text.isWellFormed()) return this.#scratch.write(text);
+    this.#scratch[0] = tornMark;
+    return 1 + this.#scratch.write(text, 1, 'utf16le');
+  }
+
+  #keep(bytes: Uint8Array, hash: number): number {
+    if (this.#pages.length === 0 || this.#pageAt + bytes.length > pageBytes) {
       // A text that is longer than a page has one to itself, which nothing is added to.
       this.#pages.push(Buffer.allocUnsafeSlow(Math.max(pageBytes, bytes.length)));
       this.#pageAt = 0;
     }
     this.#pages.at(-1)!.set(bytes, this.#pageAt);
-    if (3 * this.#count === this.#places.length) {
+    const id = this.#count;
+    if (4 * id === this.#places.length) {
       const more = new Int32Array(2 * this.#places.length);
       more.set(this.#places);
       this.#places = more;
     }
-    const place = (this.#pages.length - 1) * pageBytes + this.#pageAt;
-    this.#places.set([place, bytes.length, hash], 3 * this.#count);
+    this.#places.set([this.#pages.length - 1, this.#pageAt, bytes.length, hash], 4 * id);
     this.#count++;
     this.#pageAt += bytes.length;
     if (2 * this.#count > this.#slots.length) this.#grow();
+    return id;
   }
 
   #grow(): void {
     const slots = new Int32Array(2 * this.#slots.length).fill(-1);
     const mask = slots.length - 1;
     for (let index = 0; index < this.#count; index++) {
-      let slot = this.#places[3 * index + 2]! & mask;
+      let slot = this.#places[4 * index + 3]! & mask;
       while (slots[slot]! >= 0) slot = (slot + 1) & mask;
       slots[slot] = index;
     }
@@ -89,11 +113,19 @@ export class TextIds {
   }
 }
 
-/** FNV-1a, its high bits folded in. */
-function hashOf(bytes: Uint8Array): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
-  return hash ^ (hash >>> 15);
+/** Four bytes at a time, multiplied by odd constants; high bits folded in. */
+function hashOf(bytes: Uint8Array, from: number, to: number): number {
+  let hash = 0x811c9dc5 ^ (to - from);
+  let at = from;
+  for (; at + 4 <= to; at += 4) {
+    const word =
+      bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+    hash = Math.imul(hash ^ word, 0x9e3779b1);
+    hash ^= hash >>> 15;
+  }
+  for (; at < to; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x2c1b3c6d);
+  return hash ^ (hash >>> 13);
 }
 
 /** V8 copies parts shorter than this by itself. */

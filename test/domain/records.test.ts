@@ -5,7 +5,7 @@ import { type Cell, notText, recordRules } from '../../src/domain/records.ts';
 import { recordMessages } from '../../src/domain/rejections.ts';
 import { compileShape } from '../../src/domain/shape-plan.ts';
 import { validateShape } from '../../src/domain/shapes.ts';
-import { makeTally } from '../../src/domain/tally.ts';
+import { Tally } from '../../src/domain/tally.ts';
 import { zoneOf } from '../../src/domain/timezone.ts';
 
 const metrics: Metric[] = [
@@ -159,7 +159,7 @@ describe('a long record', () => {
 describe('the accounting of a delivery', () => {
   test('counts as superseded what a later record of the same identity replaces', () => {
     const judge = rules(wide);
-    const tally = makeTally();
+    const tally = new Tally();
     const records: Cell[][] = [
       ['2024-05-01', 's1', 'K', '1', '1', ''],
       ['2024-05-01', 's2', 'K', '2', '2', ''],
@@ -182,7 +182,7 @@ describe('the accounting of a delivery', () => {
 
   test('tells apart labels that would be one when joined', () => {
     const judge = rules(wide);
-    const tally = makeTally();
+    const tally = new Tally();
     tally.add(judge(['2024-05-01', 'ab', 'c', '1', '', '']));
     tally.add(judge(['2024-05-01', 'a', 'bc', '1', '', '']));
     tally.add(judge(['2024-05-01', 'c', 'ab', '1', '', '']));

@@ -19,6 +19,28 @@ describe('texts are numbered', () => {
     expect(oracle.size).toBeGreaterThan(50_000);
   });
 
+  test('the same as strings and as bytes, torn surrogates included', () => {
+    const ids = new TextIds();
+    const texts = [
+      '',
+      'a',
+      'é漢\u{1f600}',
+      '\ud800',
+      '\udc00',
+      'a\ud800b',
+      '\ufffd',
+      'x'.repeat(5_000),
+    ];
+    for (const [i, text] of texts.entries()) {
+      if (!text.isWellFormed()) expect(ids.idOf(text)).toBe(i);
+      const bytes = Buffer.from(`,${text},`);
+      if (text.isWellFormed()) expect(ids.idOfBytes(bytes, 1, bytes.length - 1)).toBe(i);
+      expect(ids.idOf(text)).toBe(i);
+      expect(ids.textOf(i)).toBe(text);
+    }
+    expect(ids.size).toBe(texts.length);
+  });
+
   test('however long they are', () => {
     const ids = new TextIds();
     for (let i = 0; i < 16_384; i++) ids.idOf(String(i));

@@ -23,6 +23,7 @@ function told(makeReader: (sink: RecordSink) => PieceReader, pieces: readonly Bu
   const sink: RecordSink = {
     plan: compileShape(someFields, someMetrics),
     wantsAll: false,
+    plainRecords: null,
     where: null,
     problem: null,
     record: (cells, line) => events.push({ cells: cells.map(readable), line, ...place() }),
