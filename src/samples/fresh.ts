@@ -3,7 +3,7 @@ import { rejectionColumns } from '../domain/rejection-row.ts';
 import { sampleColumns } from '../domain/sample-row.ts';
 import { reach } from './client.ts';
 import { insertRows } from './insert-rows.ts';
-import { fillRejections, fillSamples } from './migrations.ts';
+import { fillRejections, fillSamples, samplesEngine } from './migrations.ts';
 import type { FreshSamples, StandingGeneration } from './proof.ts';
 import type { EncodedRows } from './samples.ts';
 
@@ -57,7 +57,11 @@ export function freshSamples(client: ClickHouseClient): FreshSamples {
   return {
     async begin() {
       await drop();
-      for (const table of tables) await command(`CREATE TABLE ${table}${ending} AS ${table}`);
+      for (const table of tables) {
+        // As this program makes it: the one in use may be of an earlier one.
+        const engine = table === 'samples' ? samplesEngine : '';
+        await command(`CREATE TABLE ${table}${ending} AS ${table} ${engine}`);
+      }
       await command('CREATE TABLE rebuild_inbox AS sample_inbox');
       await command(
         `CREATE TABLE ${standingArtifacts} (artifact_id UUID, generation UInt32)

@@ -58,6 +58,16 @@ const durable = 'fsync_after_insert = 1, fsync_part_directory = 1';
 
 const identity = 'source_id, newest_first, metric, labels_json, sandbox';
 
+/**
+ * The table of window reads. A read takes the first rows of every part, in whole granules of every
+ * column: with the usual 8,192 rows in one, 12 parts not merged yet cost 31 ms and one part 9; with
+ * 1,024 it is 13 and 8. A table of before gets them when `weir rebuild` makes it anew.
+ */
+export const samplesEngine = `ENGINE = ReplacingMergeTree(version, is_deleted)
+  ORDER BY (${identity})
+  PRIMARY KEY (source_id, newest_first, metric)
+  SETTINGS ${durable}, index_granularity = 1024`;
+
 const rejectionColumns = `
     artifact_id UUID,
     generation UInt32,
@@ -90,11 +100,7 @@ export const migrations: readonly Migration[] = [
        ORDER BY (${identity}, version)
        PRIMARY KEY (source_id, newest_first, metric)
        SETTINGS ${durable}`,
-      `CREATE TABLE IF NOT EXISTS samples (${columns})
-       ENGINE = ReplacingMergeTree(version, is_deleted)
-       ORDER BY (${identity})
-       PRIMARY KEY (source_id, newest_first, metric)
-       SETTINGS ${durable}`,
+      `CREATE TABLE IF NOT EXISTS samples (${columns}) ${samplesEngine}`,
       `CREATE TABLE IF NOT EXISTS sample_inbox (${inboxColumns}) ENGINE = Null`,
       fillSamples('fill_sample_versions', 'sample_versions', 'sample_inbox'),
       fillSamples('fill_samples', 'samples', 'sample_inbox'),

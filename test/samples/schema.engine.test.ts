@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { ClickHouseAddress } from '../../src/samples/address.ts';
 import { openSamples } from '../../src/samples/clickhouse.ts';
 import { connect } from '../../src/samples/client.ts';
+import { freshSamples } from '../../src/samples/fresh.ts';
 import { migrations } from '../../src/samples/migrations.ts';
 import { type SampleStore, SchemaTooNew } from '../../src/samples/samples.ts';
 import { encode, freshEngine, read, samplesOnly } from './support.ts';
@@ -96,6 +97,29 @@ describe('preparing', () => {
            AND engine_full LIKE '%fsync_part_directory = 1%')`,
     );
     expect(lazy).toEqual([]);
+  });
+
+  test('a rebuild makes the tables as this program makes them, whatever they were', async () => {
+    await store.prepare();
+    const made = async (table: string) => {
+      const query = `SHOW CREATE TABLE ${table}`;
+      const [found] = await rows<{ statement: string }>(query);
+      return found!.statement.slice(found!.statement.indexOf('('));
+    };
+    const asNew = await made('samples');
+    expect(asNew).toContain('index_granularity = 1024');
+    const before = asNew.slice(asNew.indexOf('ENGINE')).replace('1024', '8192');
+    await client.command({ query: `CREATE TABLE older AS samples ${before}` });
+    await client.command({ query: 'EXCHANGE TABLES samples AND older' });
+    expect(await made('samples')).not.toBe(asNew);
+    const fresh = freshSamples(client);
+    await fresh.begin();
+    for (const table of ['sample_versions', 'rejections', 'delivery_generations']) {
+      expect(await made(`${table}_fresh`)).toBe(await made(table));
+    }
+    await fresh.swap();
+    expect(await made('samples')).toBe(asNew);
+    await fresh.drop();
   });
 });
 
