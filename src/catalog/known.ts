@@ -30,6 +30,33 @@ export function knownQueries({ db }: Db) {
     'd.sha256',
   ] as const;
   return {
+    /** A row where one of the two finds something. */
+    any: once<{ source: DbUuid; sandbox: DbBool; key: string; sha256: Buffer }>()((p) =>
+      db
+        .selectFrom('sources as s')
+        .select('s.id')
+        .where('s.uuid', '=', p.source)
+        .where((eb) =>
+          eb.or([
+            eb.exists(
+              eb
+                .selectFrom('delivery_keys as k')
+                .select('k.sequence')
+                .whereRef('k.source_id', '=', 's.id')
+                .where('k.sandbox', '=', p.sandbox)
+                .where('k.key', '=', p.key),
+            ),
+            eb.exists(
+              eb
+                .selectFrom('deliveries as d')
+                .select('d.sequence')
+                .whereRef('d.source_id', '=', 's.id')
+                .where('d.sandbox', '=', p.sandbox)
+                .where(sql.ref('d.sha256'), '=', p.sha256),
+            ),
+          ]),
+        ),
+    ),
     byKey: once<{ source: DbUuid; sandbox: DbBool; key: string }>()((p) =>
       db
         .selectFrom('sources as s')

@@ -1,3 +1,4 @@
+import type { ShapeVersion } from '../domain/nouns.ts';
 import type { KeyHolder, Lookup } from './catalog.ts';
 import { type DbUuid, isUuid } from './dialect.ts';
 import { knownByBody, knownByKey, knownQueries } from './known.ts';
@@ -23,13 +24,18 @@ export interface Prepare {
   all<P, R>(query: Once<P, R>): (params: P) => Promise<R[]>;
 }
 
+/** Shapes that are kept in memory. */
+const shapesMax = 1_000;
+
 /** Each question is one or two prepared statements on keys of an index. */
 export function openLookup(at: Db, prepare: Prepare): Lookup {
   const { dialect } = at;
   const holder = prepare.one(keyHolderQuery(at));
   const shape = prepare.one(shapeQuery(at));
+  const shapes = new Map<string, ShapeVersion>();
   const signed = prepare.all(signedSourceQuery(at));
   const known = knownQueries(at);
+  const any = prepare.one(known.any);
   const byKey = prepare.one(known.byKey);
   const byBody = prepare.one(known.byBody);
   return {
@@ -42,8 +48,16 @@ export function openLookup(at: Db, prepare: Prepare): Lookup {
       };
     },
     async shape(sourceId, version) {
+      // A version is never edited (DECISIONS 1).
+      const name = `${sourceId}/${version}`;
+      const kept = shapes.get(name);
+      if (kept) return kept;
       const row = await shape({ source: dialect.uuid.toDb(sourceId), version });
-      return row ? shapeOf(row) : null;
+      if (!row) return null;
+      if (shapes.size >= shapesMax) shapes.clear();
+      const found = shapeOf(row);
+      shapes.set(name, found);
+      return found;
     },
     async signedSource(sourceId, now) {
       // The id is a stranger's text; what is no uuid is no source either.
@@ -62,9 +76,12 @@ export function openLookup(at: Db, prepare: Prepare): Lookup {
     async known(probe) {
       const source = dialect.uuid.toDb(probe.sourceId);
       const sandbox = dialect.bool.toDb(probe.sandbox);
-      const named = await byKey({ source, sandbox, key: probe.idempotencyKey });
+      const { idempotencyKey: key, sha256 } = probe;
+      // Nearly always there is nothing: that is one question.
+      if (!(await any({ source, sandbox, key, sha256 }))) return null;
+      const named = await byKey({ source, sandbox, key });
       if (named) return knownByKey(at, named, probe);
-      const same = await byBody({ source, sandbox, sha256: probe.sha256 });
+      const same = await byBody({ source, sandbox, sha256 });
       return same ? knownByBody(at, same) : null;
     },
   };

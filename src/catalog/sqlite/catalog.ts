@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { auditReads } from '../audit.ts';
-import type { Catalog } from '../catalog.ts';
+import type { Catalog, Lookup } from '../catalog.ts';
 import { deliveriesReads } from '../deliveries.ts';
 import { directoryReads } from '../directory.ts';
 import { openLedger } from '../ledger.ts';
@@ -11,6 +11,7 @@ import { writesThrough } from '../writes.ts';
 import { connectReader, kyselyOn } from './connect.ts';
 import { sqliteDialect } from './dialect.ts';
 import { asCatalogError } from './errors.ts';
+import { SinceCommit } from './since-commit.ts';
 import type { Writer } from './writer.ts';
 
 /**
@@ -21,7 +22,7 @@ export function sqliteCatalog(path: string, writer: Writer): Catalog {
   const connection = connectReader(path);
   const at = { db: kyselyOn(connection), dialect: sqliteDialect };
   const writes = writesThrough((call) => writer.call(call));
-  const lookup = guarded(openLookup(at, prepareOn(connection)));
+  const lookup = guarded(sinceCommit(connection, openLookup(at, prepareOn(connection))));
   const { ledger, idle } = openLedger(writes.ledger, lookup);
   return {
     directory: { ...guarded(directoryReads(at)), ...writes.directory },
@@ -41,6 +42,15 @@ export function sqliteCatalog(path: string, writer: Writer): Catalog {
       connection.close();
       await writer.close();
     },
+  };
+}
+
+/** Keys are asked for by every request; between two commits of anybody the answers are the same. */
+function sinceCommit(connection: Database, lookup: Lookup): Lookup {
+  const keys = new SinceCommit(connection);
+  return {
+    ...lookup,
+    key: (hash) => keys.answer(hash.toString('latin1'), () => lookup.key(hash)),
   };
 }
 

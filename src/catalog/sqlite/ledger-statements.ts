@@ -9,6 +9,7 @@ import type { Db } from '../schema.ts';
 export type Statements = ReturnType<typeof statements>;
 
 interface NewDelivery {
+  readonly next: number;
   readonly source: number;
   readonly sandbox: DbBool;
   readonly sha256: Buffer;
@@ -47,9 +48,14 @@ export function statements(connection: Database, at: Db) {
     const statement = connection.prepare<unknown[], R>(query.sql);
     return (params: P) => statement.get(query.values(params));
   };
+  /** Runs a write. @returns whether it wrote a row */
   const write = <P>(query: Once<P, unknown>) => {
     const statement = connection.prepare<unknown[]>(query.sql);
-    return (params: P) => Number(statement.run(query.values(params)).lastInsertRowid);
+    return (params: P) => statement.run(query.values(params)).changes > 0;
+  };
+  const number = (text: string) => {
+    const statement = connection.prepare<[], number>(text).pluck();
+    return () => statement.get()!;
   };
   const plain = (text: string) => {
     const statement = connection.prepare(text);
@@ -80,7 +86,13 @@ export function statements(connection: Database, at: Db) {
           .where('v.version', '=', p.version),
       ),
     ),
+    next: number(nextSequence),
     insert: write(insertQuery(at)),
+    takeBack: write(
+      once<{ sequence: number }>()((p) =>
+        db.deleteFrom('deliveries').where('sequence', '=', p.sequence),
+      ),
+    ),
     nameFirst: write(nameQuery(at, 'first')),
     nameFurther: write(nameQuery(at, 'further')),
     conflict: write(
@@ -93,51 +105,62 @@ export function statements(connection: Database, at: Db) {
   };
 }
 
-const nextSequence = sql<number>`(select max(
+const nextSequence = `select max(
   coalesce((select max(sequence) from deliveries), 0),
-  (select sequence_above from catalog_state)) + 1)`;
+  (select sequence_above from catalog_state)) + 1`;
 
-/** A new delivery waits for parsing at once, under the version that its receipt names. */
+/**
+ * A new delivery waits for parsing at once, under the version that its receipt names. Nothing is
+ * written where its bytes are known.
+ */
 function insertQuery({ db }: Db) {
   return once<NewDelivery>()((p) =>
-    db.insertInto('deliveries').values({
-      sequence: nextSequence,
-      artifact_id: p.artifact,
-      source_id: p.source,
-      sandbox: p.sandbox,
-      receipt_shape_version: p.version,
-      shape_version: p.version,
-      generation: 0,
-      sha256: p.sha256,
-      bytes: p.bytes,
-      delivery: p.delivery,
-      media_type: p.mediaType,
-      encoding: p.encoding,
-      received_at: p.receivedAt,
-      object: p.object,
-      object_offset: p.offset,
-      object_length: p.length,
-      secret_id: p.secret,
-      status: 'queued',
-      due_at: 0,
-      failures: 0,
-      crashes: 0,
-    }),
+    db
+      .insertInto('deliveries')
+      .values({
+        sequence: p.next,
+        artifact_id: p.artifact,
+        source_id: p.source,
+        sandbox: p.sandbox,
+        receipt_shape_version: p.version,
+        shape_version: p.version,
+        generation: 0,
+        sha256: p.sha256,
+        bytes: p.bytes,
+        delivery: p.delivery,
+        media_type: p.mediaType,
+        encoding: p.encoding,
+        received_at: p.receivedAt,
+        object: p.object,
+        object_offset: p.offset,
+        object_length: p.length,
+        secret_id: p.secret,
+        status: 'queued',
+        due_at: 0,
+        failures: 0,
+        crashes: 0,
+      })
+      .onConflict((on) => on.columns(['source_id', 'sandbox', 'sha256']).doNothing()),
   );
 }
 
-/** A delivery's first name has the ordinal 0, each further one the next. */
+/**
+ * A delivery's first name has the ordinal 0, each further one the next. Nothing is written where a
+ * first name is taken.
+ */
 function nameQuery({ db }: Db, which: 'first' | 'further') {
   const next = (sequence: number) =>
     sql<number>`(select max(ordinal) + 1 from delivery_keys where sequence = ${sequence})`;
-  return once<Name>()((p) =>
-    db.insertInto('delivery_keys').values({
+  return once<Name>()((p) => {
+    const insert = db.insertInto('delivery_keys').values({
       source_id: p.source,
       sandbox: p.sandbox,
       key: p.key,
       sequence: p.sequence,
       ordinal: which === 'first' ? 0 : next(p.sequence),
       named_at: p.now,
-    }),
-  );
+    });
+    if (which === 'further') return insert;
+    return insert.onConflict((on) => on.columns(['source_id', 'sandbox', 'key']).doNothing());
+  });
 }
