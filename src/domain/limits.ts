@@ -62,8 +62,9 @@ export const limits = {
   ledgerWaitingMax: 100_000,
   /** Calls that wait for the catalog's thread; beyond it the catalog counts as away. */
   catalogCallsMax: 10_000,
-  /** Deliveries and bytes that the parse loop holds leases on at once. */
+  /** Deliveries that are claimed at once; deliveries and bytes the parse loop holds leases on. */
   parseClaimMax: 1_000,
+  parseHeldMax: 5_000,
   parseClaimBytesMax: 64 * 1024 * 1024,
   /** Also how long the deliveries of a dead process wait; extended every third of it. */
   parseLeaseMs: 15_000,
@@ -97,10 +98,14 @@ export const limits = {
   /** Encoded rows of one delivery. */
   rowBytesMax: 2 * 1024 * 1024 * 1024,
   parquetFooterBytesMax: 4 * 1024 * 1024,
-  /** An insert leaves when it has so many rows or bytes, or its oldest row is so old. */
   insertRowsMax: 100_000,
   insertBytesMax: 32 * 1024 * 1024,
-  insertWaitMs: 200,
+  /** With so many rows or bytes an insert is worth its while, and leaves as soon as it may. */
+  insertRowsWorth: 10_000,
+  insertBytesWorth: 2 * 1024 * 1024,
+  /** With fewer it leaves when its oldest row is so old, and the last one left so long ago. */
+  insertWaitMs: 50,
+  insertSpacingMs: 750,
   /** Encoded answers of window reads that a process keeps, so as to give them again. */
   answersKeptBytesMax: 32 * 1024 * 1024,
   /** The store's mark is written at most so often, and looked at so often while it does not fit. */
@@ -151,4 +156,4 @@ assert(
   'only a packed body can hold a record that is too long',
 );
 assert(limits.cellCharsMax < limits.recordCharsMax, 'a record holds cells');
-assert(limits.parseDeadlineMs > limits.insertWaitMs, 'a parse outlives the wait for its insert');
+assert(limits.parseDeadlineMs > limits.insertSpacingMs, 'a parse outlives the wait for its insert');

@@ -110,7 +110,7 @@ export class ParseLoop {
       while (this.#wanted && !this.#stopped && this.#hasRoom() && clock() >= this.#notBefore) {
         this.#wanted = false;
         const jobs = await queue.claim({
-          limit: limits.parseClaimMax - this.#inFlight.size,
+          limit: Math.min(limits.parseClaimMax, limits.parseHeldMax - this.#inFlight.size),
           bytesMax: limits.parseClaimBytesMax - this.#bytesInFlight,
           leaseMs: limits.parseLeaseMs,
           now: clock(),
@@ -135,7 +135,7 @@ export class ParseLoop {
   /** Half of what fits is free: many claims of one delivery each would cost more than they save. */
   #hasRoom(): boolean {
     return (
-      this.#inFlight.size <= limits.parseClaimMax / 2 &&
+      this.#inFlight.size <= limits.parseHeldMax / 2 &&
       this.#bytesInFlight <= limits.parseClaimBytesMax / 2
     );
   }

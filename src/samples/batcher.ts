@@ -5,7 +5,10 @@ export interface BatcherOptions {
   readonly store: Pick<SampleStore, 'insert'>;
   readonly rowsMax?: number;
   readonly bytesMax?: number;
+  readonly rowsWorth?: number;
+  readonly bytesWorth?: number;
   readonly waitMs?: number;
+  readonly spacingMs?: number;
   /** Of rows handed over and not yet durable; above it `room` waits. */
   readonly bytesHeldMax?: number;
   readonly timers?: Timers;
@@ -38,8 +41,9 @@ const systemTimers: Timers = {
  * Gathers the rows of many deliveries into one insert: ClickHouse wants few large inserts, a lone
  * small delivery wants to be readable soon.
  *
- * An insert leaves when what is gathered has `#rowsMax` rows or `#bytesMax` bytes, or its oldest
- * entry has waited `#waitMs`; never while another is under way, and what comes meanwhile gathers.
+ * An insert leaves when what is gathered has `#rowsWorth` rows or `#bytesWorth` bytes, or when its
+ * oldest entry has waited `#waitMs` and the insert before left `#spacingMs` ago; never while another
+ * is under way, and what comes meanwhile gathers, up to `#rowsMax` and `#bytesMax` for one insert.
  * Entries leave in the order they came, whole: one entry above a maximum is an insert of its own.
  *
  * States: idle (nothing gathered, none under way), gathering (a timer runs for the oldest entry),
@@ -49,7 +53,10 @@ export class InsertBatcher {
   readonly #store: Pick<SampleStore, 'insert'>;
   readonly #rowsMax: number;
   readonly #bytesMax: number;
+  readonly #rowsWorth: number;
+  readonly #bytesWorth: number;
   readonly #waitMs: number;
+  readonly #spacingMs: number;
   readonly #bytesHeldMax: number;
   readonly #timers: Timers;
 
@@ -58,6 +65,7 @@ export class InsertBatcher {
   #waitingBytes = 0;
   #inserting: Promise<void> | null = null;
   #insertingBytes = 0;
+  #leftAt = Number.NEGATIVE_INFINITY;
   #cancelTimer: (() => void) | null = null;
   #roomSeekers: (() => void)[] = [];
   #closed = false;
@@ -66,7 +74,10 @@ export class InsertBatcher {
     this.#store = options.store;
     this.#rowsMax = options.rowsMax ?? limits.insertRowsMax;
     this.#bytesMax = options.bytesMax ?? limits.insertBytesMax;
+    this.#rowsWorth = Math.min(options.rowsWorth ?? limits.insertRowsWorth, this.#rowsMax);
+    this.#bytesWorth = Math.min(options.bytesWorth ?? limits.insertBytesWorth, this.#bytesMax);
     this.#waitMs = options.waitMs ?? limits.insertWaitMs;
+    this.#spacingMs = options.spacingMs ?? limits.insertSpacingMs;
     this.#bytesHeldMax = options.bytesHeldMax ?? 2 * this.#bytesMax;
     this.#timers = options.timers ?? systemTimers;
   }
@@ -115,9 +126,11 @@ export class InsertBatcher {
   #proceed(): void {
     const oldest = this.#waiting[0];
     if (this.#inserting !== null || oldest === undefined) return;
-    const remainingMs = oldest.since + this.#waitMs - this.#timers.now();
-    const full = this.#waitingRows >= this.#rowsMax || this.#waitingBytes >= this.#bytesMax;
-    if (full || this.#closed || remainingMs <= 0) {
+    const dueAt = Math.max(oldest.since + this.#waitMs, this.#leftAt + this.#spacingMs);
+    const remainingMs = dueAt - this.#timers.now();
+    const isWorth = this.#waitingRows >= this.#rowsWorth || this.#waitingBytes >= this.#bytesWorth;
+    if (isWorth || this.#closed || remainingMs <= 0) {
+      this.#leftAt = this.#timers.now();
       this.#cancelTimer?.();
       this.#cancelTimer = null;
       this.#inserting = this.#insert(this.#take()).then(() => this.#inserted());

@@ -14,7 +14,11 @@ import { openCommandSamples } from './stores.ts';
 import { WorkLine } from './work-line.ts';
 
 /** Nobody waits for a single one to be readable: fewer and larger inserts than in the service. */
-const inserts = { rowsMax: 4 * limits.insertRowsMax, waitMs: 2_000 };
+const rowsMax = 4 * limits.insertRowsMax;
+const inserts = {
+  ...{ rowsMax, rowsWorth: rowsMax, bytesWorth: limits.insertBytesMax },
+  ...{ waitMs: 2_000, spacingMs: 0 },
+};
 
 /**
  * Opens what a rebuild or a verify works with, in this process: threads of its own, and the sample

@@ -53,6 +53,7 @@ function setUp(options: Partial<ConstructorParameters<typeof InsertBatcher>[0]> 
   const timers = new HandTimers();
   const batcher = new InsertBatcher({
     ...{ store, timers, rowsMax: 10, bytesMax: 1_000, waitMs: 200 },
+    ...{ rowsWorth: 10, bytesWorth: 1_000, spacingMs: 0 },
     ...options,
   });
   /** Adds and notes how it settled. */
@@ -96,6 +97,36 @@ describe('an insert leaves', () => {
     expect(store.inserts).toHaveLength(0);
     void add('67890');
     expect(store.inserts.map((each) => each.names)).toEqual([['12345', '67890']]);
+  });
+
+  test('at once when it is worth its while, with as much as fits', async () => {
+    const { store, add } = setUp({ rowsWorth: 3, spacingMs: 750 });
+    void add('a', 2);
+    expect(store.inserts).toHaveLength(0);
+    void add('b', 1);
+    expect(store.inserts.map((each) => each.names)).toEqual([['a', 'b']]);
+    for (const name of ['c', 'd', 'e']) void add(name, 5);
+    store.inserts[0]!.settle();
+    await turn();
+    expect(store.inserts[1]?.names).toEqual(['c', 'd']);
+  });
+
+  test('soon at rest, but a while after the one before, so that a stream makes few', async () => {
+    const { store, timers, add } = setUp({ waitMs: 50, spacingMs: 750 });
+    void add('a');
+    await timers.pass(50);
+    expect(store.inserts.map((each) => each.names)).toEqual([['a']]);
+    store.inserts[0]!.settle();
+    await turn();
+    for (const name of ['b', 'c', 'd']) {
+      void add(name);
+      await timers.pass(200);
+    }
+    expect(store.inserts).toHaveLength(1);
+    await timers.pass(149);
+    expect(store.inserts).toHaveLength(1);
+    await timers.pass(1);
+    expect(store.inserts[1]?.names).toEqual(['b', 'c', 'd']);
   });
 
   test('never while another is under way; then in order, as many as fit', async () => {
