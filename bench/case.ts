@@ -17,7 +17,7 @@ export interface BenchCase {
   readonly title: string;
   readonly unit: string;
   /** Cases of one group that follow one another share the servers that they start. */
-  readonly group: 'minio' | 'embedded' | 'reads' | 'alone';
+  readonly group: 'documents' | 'pushes' | 'embedded' | 'reads' | 'alone';
   variants(size: Size): readonly Variant[];
 }
 
@@ -37,6 +37,8 @@ export interface Contest {
   /** One measurement, in the unit of the case. */
   ours(): Promise<number>;
   theirs(): Promise<number>;
+  /** Set where each measurement begins from nothing: so many rounds, and none before them. */
+  readonly rounds?: number;
   /** Said below the table, when all was measured. */
   notes?(): readonly string[];
   close(): Promise<void>;

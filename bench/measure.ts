@@ -44,12 +44,14 @@ async function measureVariant(variant: Variant, size: Size, world: World): Promi
   const contest = await variant.prepare(world);
   try {
     await contest.check();
-    const summary = summarize(await takeTurns(contest, rounds[size], size !== 'tiny'));
+    const count = contest.rounds ?? rounds[size];
+    const warm = size !== 'tiny' && contest.rounds === undefined;
+    const summary = summarize(await takeTurns(contest, count, warm));
     return {
       ...summary,
       ...{ variant: variant.name, judged: variant.judged, goal: variant.goal },
       holds: holds(variant.goal, summary),
-      rounds: rounds[size],
+      rounds: count,
       notes: contest.notes?.() ?? [],
     };
   } finally {

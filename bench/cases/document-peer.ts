@@ -1,4 +1,4 @@
-import { type BenchCase, bySize, type Size, type Variant } from '../case.ts';
+import type { BenchCase, Variant } from '../case.ts';
 import { fastifyOnMinio } from '../takers/peer.ts';
 import type { Taker } from '../takers/taker.ts';
 import { tusdTaker } from '../takers/tusd.ts';
@@ -11,22 +11,21 @@ export const documentPeer: BenchCase = {
   name: 'document-peer',
   title: 'the same documents, against a Fastify service with putObject, and against tusd',
   unit: 'MB/s',
-  group: 'minio',
-  variants: (size) => [
-    variant(size, 'Fastify, 4 at once', fastifyOnMinio),
-    variant(size, 'tusd, 4 at once', tusdTaker),
+  group: 'documents',
+  variants: () => [
+    variant('Fastify, 4 at once', fastifyOnMinio),
+    variant('tusd, 4 at once', tusdTaker),
   ],
 };
 
-function variant(size: Size, name: string, peer: (world: World) => Promise<Taker>): Variant {
-  const count = bySize(size, { full: 48, quick: 16, tiny: 4 });
+function variant(name: string, peer: (world: World) => Promise<Taker>): Variant {
   return {
     name,
     goal: { value: 2, bound: 'at least', of: 'ratio' },
     judged: true,
     async prepare(world) {
       const ours = await weirTaker(await weirOnMinio(world, 'held'), 'document');
-      return documentContest(world, { ours, theirs: await peer(world) }, { connections: 4, count });
+      return documentContest(world, { ours, theirs: await peer(world) }, { connections: 4 });
     },
   };
 }

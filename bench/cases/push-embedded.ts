@@ -1,4 +1,4 @@
-import { type BenchCase, bySize } from '../case.ts';
+import type { BenchCase } from '../case.ts';
 import { fastifyOnFiles } from '../takers/peer.ts';
 import { weirOnFiles, weirTaker } from '../takers/weir.ts';
 import { pushContest } from './deliveries.ts';
@@ -9,16 +9,15 @@ export const pushEmbedded: BenchCase = {
   title: 'pushes on the embedded stores, against Fastify with files and SQLite, synced alike',
   unit: 'receipts/s',
   group: 'embedded',
-  variants: (size) => [
+  variants: () => [
     {
       name: '64 at once',
       goal: { value: 3, bound: 'at least', of: 'ratio' },
       judged: true,
       async prepare(world) {
-        const count = bySize(size, { full: 4_000, quick: 1_500, tiny: 128 });
         const ours = await weirTaker(await weirOnFiles(world, 'held'), 'push');
         const theirs = await fastifyOnFiles(world);
-        return pushContest(world, { ours, theirs }, { connections: 64, count });
+        return pushContest(world, { ours, theirs }, { connections: 64 });
       },
     },
   ],

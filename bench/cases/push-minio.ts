@@ -1,4 +1,4 @@
-import { type BenchCase, bySize, type Size, type Variant } from '../case.ts';
+import type { BenchCase, Variant } from '../case.ts';
 import { minioTaker } from '../takers/minio.ts';
 import { weirOnMinio, weirTaker } from '../takers/weir.ts';
 import { pushContest } from './deliveries.ts';
@@ -8,30 +8,22 @@ export const pushMinio: BenchCase = {
   name: 'push-minio',
   title: 'JSON pushes of 1 KiB through weir into MinIO, against one PUT for each',
   unit: 'receipts/s',
-  group: 'minio',
-  variants: (size) => [
-    { name: '64 at once', goal: { value: 6, bound: 'at least', of: 'ratio' }, ...crowd(size) },
+  group: 'pushes',
+  variants: () => [
+    variant('64 at once', 64, 6),
     // A lone client's latency stays within 1.5 times that of a PUT.
-    { name: 'alone', goal: { value: 1 / 1.5, bound: 'at least', of: 'ratio' }, ...alone(size) },
+    variant('alone', 1, 1 / 1.5),
   ],
 };
 
-type Rest = Omit<Variant, 'name' | 'goal'>;
-
-function crowd(size: Size): Rest {
-  return rest(64, bySize(size, { full: 8_000, quick: 3_000, tiny: 128 }));
-}
-
-function alone(size: Size): Rest {
-  return rest(1, bySize(size, { full: 500, quick: 150, tiny: 10 }));
-}
-
-function rest(connections: number, count: number): Rest {
+function variant(name: string, connections: number, atLeast: number): Variant {
   return {
+    name,
+    goal: { value: atLeast, bound: 'at least', of: 'ratio' },
     judged: true,
     async prepare(world) {
       const ours = await weirTaker(await weirOnMinio(world, 'held'), 'push');
-      return pushContest(world, { ours, theirs: await minioTaker(world) }, { connections, count });
+      return pushContest(world, { ours, theirs: await minioTaker(world) }, { connections });
     },
   };
 }

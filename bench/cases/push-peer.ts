@@ -1,4 +1,4 @@
-import { type BenchCase, bySize } from '../case.ts';
+import type { BenchCase } from '../case.ts';
 import { fastifyOnMinio } from '../takers/peer.ts';
 import { weirOnMinio, weirTaker } from '../takers/weir.ts';
 import { pushContest } from './deliveries.ts';
@@ -8,17 +8,16 @@ export const pushPeer: BenchCase = {
   name: 'push-peer',
   title: 'the same pushes, against a Fastify service with putObject and SQLite',
   unit: 'receipts/s',
-  group: 'minio',
-  variants: (size) => [
+  group: 'pushes',
+  variants: () => [
     {
       name: '64 at once',
       goal: { value: 5, bound: 'at least', of: 'ratio' },
       judged: true,
       async prepare(world) {
-        const count = bySize(size, { full: 6_000, quick: 2_000, tiny: 128 });
         const ours = await weirTaker(await weirOnMinio(world, 'held'), 'push');
         const theirs = await fastifyOnMinio(world);
-        return pushContest(world, { ours, theirs }, { connections: 64, count });
+        return pushContest(world, { ours, theirs }, { connections: 64 });
       },
     },
   ],

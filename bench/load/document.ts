@@ -35,8 +35,8 @@ export function documentTemplate(bytesMax: number): DocumentTemplate {
 function recordLine(day: number, place: number, i: number): string {
   const visits = i === 0 ? `1${'0'.repeat(numberDigits)}` : `${(i * 7_919) % 1_000_000}.5`;
   const revenue = `${(i * 104_729) % 10_000_000}.25`;
-  const device = `device-${String(place % 16).padStart(2, '0')}`;
-  const where = `place-${String(Math.floor(place / 16)).padStart(3, '0')}`;
+  const device = `device-type-${String(place % 16).padStart(2, '0')}`;
+  const where = `place-no-${String(Math.floor(place / 16)).padStart(4, '0')}`;
   return `${dayToText(day)},${device},${where},${visits},${revenue}\n`;
 }
 

@@ -84,7 +84,7 @@ export class HttpConnection {
     const length = /^content-length: *([0-9]+)/im.exec(text)?.[1];
     const status = text.slice(9, 12);
     if (length === undefined && status !== '204' && status !== '304') {
-      this.#fail(new Error(`an answer of unknown length: ${text}`));
+      this.#fail(new Error(`an answer of unknown length: ${bytes!.toString('utf8', 0, 4_096)}`));
       return false;
     }
     this.#head = { text, bytes: end + headEnd.length, length: Number(length ?? 0) };

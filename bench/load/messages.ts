@@ -21,9 +21,8 @@ export interface DocumentsJob {
   readonly connections: number;
   /** Numbers of the documents are this and the next ones: each is sent once in a run. */
   readonly first: number;
-  /** How many are sent; with `seconds` as many as go out in that time. */
+  /** How many are sent. */
   readonly count: number;
-  readonly seconds?: number;
   readonly documentBytes: number;
 }
 
@@ -37,13 +36,13 @@ export interface PushesJob {
   readonly pushBytes: number;
 }
 
-/** Sends requests on one connection, one after the other; every answer must be a 200. */
+/** Sends requests on one connection, one after the other. */
 export interface RequestsJob {
   readonly kind: 'requests';
   readonly address: Address;
   readonly requests: readonly string[];
-  /** Other statuses than 200 that are well. */
-  readonly status?: number;
+  /** Of every answer. */
+  readonly status: number;
 }
 
 /** Opens connections, sends one request on each, and leaves them open until `release`. */
@@ -59,7 +58,7 @@ export interface ReleaseJob {
 
 export type Job = DocumentsJob | PushesJob | RequestsJob | IdleJob | ReleaseJob;
 
-/** What a job took. */
+/** What a job took and did. */
 export interface Load {
   readonly seconds: number;
   readonly bytes: number;

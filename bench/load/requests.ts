@@ -13,7 +13,7 @@ export async function sendRequests({ address, requests, status }: RequestsJob): 
       const answer = await connection.exchange([request]);
       latenciesMs.push(performance.now() - begun);
       bytes += answer.body.length;
-      if (answer.status !== (status ?? 200)) {
+      if (answer.status !== status) {
         throw new Error(`unexpected answer: ${answer.head}\n${answer.body}`);
       }
     }
@@ -40,11 +40,10 @@ export async function openIdle({ port, connections }: IdleJob): Promise<Load> {
   return { seconds: (performance.now() - started) / 1_000, bytes: 0, latenciesMs };
 }
 
-/** @throws Error when one of them did not stay open */
-export function release(): Load {
+/** Closes them. @throws Error when one of them did not stay open */
+export function releaseIdle(): void {
   const gone = idle.filter((connection) => connection.closed).length;
   for (const connection of idle) connection.close();
   idle = [];
   if (gone > 0) throw new Error(`${gone} idle connections were closed by the server`);
-  return { seconds: 0, bytes: 0, latenciesMs: [] };
 }

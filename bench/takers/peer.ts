@@ -13,15 +13,20 @@ import { fields } from '../world/weir.ts';
 import type { Started, World } from '../world/world.ts';
 import type { Taker } from './taker.ts';
 
+let started = 0;
+
 /** The ordinary service on MinIO (`bench/peers/service.ts`). */
-export async function fastifyOnMinio(world: World): Promise<Taker> {
+export function fastifyOnMinio(world: World): Promise<Taker> {
+  return world.once('fastify on minio', () => startFastifyOnMinio(world));
+}
+
+/** The same, as a process of its own. */
+export async function startFastifyOnMinio(world: World): Promise<Started<Taker>> {
   const minio = await sharedMinio(world);
   const { host, port, accessKey, secretKey, bucket } = await minio.bucket('fastify');
   const store: StoreOptions = { kind: 'minio', host, port, accessKey, secretKey, bucket };
-  return world.once('fastify on minio', () =>
-    startPeer(world, 'minio', store, async (id) =>
-      buffer(await minio.client().getObject(bucket, id)),
-    ),
+  return startPeer(world, `minio-${started++}`, store, async (id) =>
+    buffer(await minio.client().getObject(bucket, id)),
   );
 }
 

@@ -9,7 +9,7 @@ import { childrenOf, untilQuiet } from './processes.ts';
 import type { World } from './world.ts';
 
 /** The metrics and fields of all documents and pushes of the bench. */
-const metrics: readonly Metric[] = [
+export const metrics: readonly Metric[] = [
   { key: 'visits', name: 'Visits', unit: 'visits', labels: ['device', 'place'] },
   { key: 'revenue', name: 'Revenue', unit: 'EUR', labels: ['device', 'place'] },
 ];

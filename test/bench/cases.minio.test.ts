@@ -16,7 +16,11 @@ const servers = await need('MinIO and tusd', async () => {
 });
 
 describeWith('with MinIO and tusd', servers, () => {
-  test('the cases run, and their answers are right', () => runTiny('minio'), 60_000);
+  test.each(['documents', 'pushes', 'alone'] as const)(
+    '%s: the cases run, and their answers are right',
+    runTiny,
+    60_000,
+  );
 
   test('bytes that are stored otherwise are noticed before anything is timed', async () => {
     const world = new World('tiny');
