@@ -59,14 +59,16 @@ export function joinRows(chunks: readonly Uint8Array[], limit: number): WindowAn
     json.set(chunk, end);
     end += chunk.length;
   }
+  // What is not written yet holds anything, a newline too.
+  json[end] = closing;
   let count = 0;
   let last = 0;
-  let at = json.subarray(0, end).indexOf(newline, 1);
+  let at = json.indexOf(newline, 1);
   while (at !== -1 && count < limit) {
     json[at] = comma;
     last = at;
     count += 1;
-    at = json.subarray(0, end).indexOf(newline, at + 1);
+    at = json.indexOf(newline, at + 1);
   }
   if (count === 0) last = 1;
   json[last] = closing;
