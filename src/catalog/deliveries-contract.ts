@@ -5,9 +5,10 @@ export interface Deliveries {
   byArtifact(artifactId: string): Promise<Delivery | null>;
   /** Newest accepted first; `before` is a sequence, exclusive. */
   list(sourceId: string, page: { limit: number; before?: number }): Promise<Delivery[]>;
-  /** Artifact ids of rejected ones in accepted order; `after` is a sequence, exclusive. */
-  rejected(
+  /** Artifact ids of settled ones in accepted order; `after` is a sequence, exclusive. */
+  settled(
     sourceId: string,
+    filter: SettledFilter,
     page: { limit: number; after: number },
   ): Promise<{ artifactId: string; sequence: number }[]>;
   /** How many of a source wait for a next generation up to this one. */
@@ -26,6 +27,16 @@ export interface Deliveries {
   known(artifactIds: readonly string[]): Promise<Set<string>>;
   /** Whether an object is referenced by any delivery. */
   referenced(objects: readonly string[]): Promise<Set<string>>;
+}
+
+/** Which deliveries are meant: those for which all that is said holds. */
+export interface SettledFilter {
+  readonly status?: 'parsed' | 'rejected';
+  /** Of the generation that stands. */
+  readonly shapeVersion?: number;
+  /** Milliseconds since 1970: at this time or later, and before this time. */
+  readonly receivedFrom?: number;
+  readonly receivedBefore?: number;
 }
 
 /** A delivery and all that decides what its bytes give. */

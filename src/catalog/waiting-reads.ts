@@ -2,21 +2,25 @@ import { sql } from 'kysely';
 import type { Deliveries } from './deliveries-contract.ts';
 import type { Db } from './schema.ts';
 
-/** What a parse again asks: which were rejected, how many wait for a next generation. */
-export function waitingReads({ db, dialect }: Db): Pick<Deliveries, 'rejected' | 'reparsing'> {
+/** What a parse again asks: which are meant, how many wait for a next generation. */
+export function waitingReads({ db, dialect }: Db): Pick<Deliveries, 'settled' | 'reparsing'> {
   return {
-    async rejected(sourceId, page) {
-      const rows = await db
+    async settled(sourceId, filter, page) {
+      let select = db
         .selectFrom('deliveries as d')
         .innerJoin('sources as s', 's.id', 'd.source_id')
         .select(['d.artifact_id', 'd.sequence'])
         .where('s.uuid', '=', dialect.uuid.toDb(sourceId))
-        .where('d.status', '=', sql.lit('rejected'))
+        .where('d.settled_at', 'is not', null)
         .where('d.sequence', '>', page.after)
         .orderBy('d.sequence')
-        .limit(page.limit)
-        .execute();
-      return rows.map((row) => ({
+        .limit(page.limit);
+      const { status, shapeVersion, receivedFrom, receivedBefore } = filter;
+      if (status !== undefined) select = select.where('d.status', '=', sql.lit(status));
+      if (shapeVersion !== undefined) select = select.where('d.shape_version', '=', shapeVersion);
+      if (receivedFrom !== undefined) select = select.where('d.received_at', '>=', receivedFrom);
+      if (receivedBefore !== undefined) select = select.where('d.received_at', '<', receivedBefore);
+      return (await select.execute()).map((row) => ({
         artifactId: dialect.uuid.fromDb(row.artifact_id),
         sequence: row.sequence,
       }));

@@ -169,6 +169,37 @@ describe('weir reparse', () => {
     expect(none).toMatchObject({ deliveries: 0 });
   });
 
+  test('those of a source that a filter leaves are parsed again', async () => {
+    const source = await documents();
+    const texts = ['day,amount\n2026-03-01,1\n', 'day,amount\n2026-03-02,2\n', 'neither\n'];
+    const sent: string[] = [];
+    for (const text of texts) sent.push(await send(source, text));
+    const received = await weir.catalog.deliveries.byArtifact(sent[1]!);
+    const from = new Date(received!.receivedAt).toISOString();
+    const count = async (...args: string[]) => {
+      const told = await run<{ deliveries?: number; artifact_id?: string }>(
+        ...['reparse', '--source', source.sourceId, ...args, '--dry-run'],
+      );
+      return told.deliveries ?? [told.artifact_id];
+    };
+    expect(await count()).toBe(3);
+    expect(await count('--received-from', from)).toBe(2);
+    expect(await count('--received-before', from)).toEqual([sent[0]]);
+    expect(await count('--status', 'rejected')).toEqual([sent[2]]);
+    expect(await count('--status', 'parsed', '--received-from', from)).toEqual([sent[1]]);
+    expect(await count('--of-version', '2')).toBe(0);
+    expect(await count('--received-before', '2026-01-01')).toBe(0);
+    await source.save({ fields: [...wide(), { name: 'note', required: false }] });
+    const args = ['--source', source.sourceId, '--status', 'parsed', '--received-from', from];
+    const answer = await run('reparse', ...args);
+    expect(answer).toMatchObject({ shape_version: 2, deliveries: 1 });
+    const versions = await Promise.all(
+      sent.map(async (one) => (await weir.catalog.deliveries.byArtifact(one))!.shapeVersion),
+    );
+    expect(versions).toEqual([1, 2, 1]);
+    expect(await count('--of-version', '2')).toEqual([sent[1]]);
+  });
+
   test('what is not there, or makes no sense, is refused', async () => {
     const source = await documents();
     const artifact = await send(source, 'day,amount\n2026-03-01,1\n');
@@ -184,6 +215,10 @@ describe('weir reparse', () => {
     await refused(2);
     await refused(2, artifact, '--rejected', source.sourceId);
     await refused(2, artifact, '--shape-version', '0');
+    await refused(2, artifact, '--status', 'parsed');
+    await refused(2, '--source', source.sourceId, '--status', 'queued');
+    await refused(2, '--source', source.sourceId, '--received-from', 'yesterday');
+    await refused(2, '--source', source.sourceId, '--rejected', source.sourceId);
     expect(await shown(source)).toEqual(['2026-03-01 amount 1']);
   });
 

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
 import { type Catalog, CatalogRefusal } from '../../catalog/catalog.ts';
+import type { SettledFilter } from '../../catalog/deliveries-contract.ts';
 import type { Counts, Delivery, Rejection } from '../../domain/nouns.ts';
 import { exposedField, personalNames } from '../../domain/personal.ts';
 import { answering, id, type Place, WrongUsage } from '../command.ts';
@@ -8,6 +10,11 @@ import { generationsOf, untilParsed } from '../reparsing.ts';
 
 interface Options {
   readonly rejected?: string;
+  readonly source?: string;
+  readonly status?: 'parsed' | 'rejected';
+  readonly ofVersion?: number;
+  readonly receivedFrom?: number;
+  readonly receivedBefore?: number;
   readonly shapeVersion?: number;
   readonly dryRun?: true;
 }
@@ -18,22 +25,47 @@ const busyMs = 100;
 
 export function reparseCommand(): Command {
   const command = new Command('reparse')
-    .description('parse a delivery again, or all rejected deliveries of a source')
+    .description('parse a delivery again, or those of a source that are meant')
     .argument('[artifact]', 'the artifact id', id)
-    .option('--rejected <source>', 'all rejected ones, under the current shape version', id)
+    .option('--rejected <source>', 'all rejected ones of the source', id)
+    .option('--source <source>', 'all of the source, or those that the next options leave', id)
+    .addOption(new Option('--status <status>', 'only these').choices(['parsed', 'rejected']))
+    .option('--of-version <n>', 'only those that stand under this shape version', version)
+    .option('--received-from <time>', 'only those received at this time (RFC 3339) or later', time)
+    .option('--received-before <time>', 'only those received before this time', time)
     .option(
       '--shape-version <n>',
-      'under this version; a single one by default under its own',
+      'under this version; by default a single one under its own, others under the current one',
       version,
     )
     .option('--dry-run', 'only say what would change');
   return answering(command, (place, artifactId: string | undefined, options: Options) => {
-    if ((artifactId === undefined) === (options.rejected === undefined)) {
-      throw new WrongUsage('name an artifact id, or a source with --rejected');
+    const named = [artifactId, options.rejected, options.source];
+    if (named.filter((name) => name !== undefined).length !== 1) {
+      throw new WrongUsage('name an artifact id, or a source with --rejected or --source');
     }
+    const filter = filterOf(options);
+    if (options.source !== undefined) return reparseMany(place, options.source, filter, options);
+    if (Object.keys(filter).length > 0) throw new WrongUsage('filters go with --source');
     if (artifactId !== undefined) return reparseOne(place, artifactId, options);
-    return reparseRejected(place, options.rejected!, options);
+    return reparseMany(place, options.rejected!, { status: 'rejected' }, options);
   });
+}
+
+function filterOf({ status, ofVersion, receivedFrom, receivedBefore }: Options): SettledFilter {
+  return {
+    ...(status === undefined ? {} : { status }),
+    ...(ofVersion === undefined ? {} : { shapeVersion: ofVersion }),
+    ...(receivedFrom === undefined ? {} : { receivedFrom }),
+    ...(receivedBefore === undefined ? {} : { receivedBefore }),
+  };
+}
+
+/** A day, or a date-time with its offset. */
+function time(text: string): number {
+  const parsed = z.union([z.iso.date(), z.iso.datetime({ offset: true })]).safeParse(text);
+  if (!parsed.success) throw new InvalidArgumentError('a date, or a date-time with its offset');
+  return Date.parse(parsed.data);
 }
 
 function version(text: string): number {
@@ -78,21 +110,26 @@ function settledOnce(catalog: Catalog, artifactId: string) {
   };
 }
 
-async function reparseRejected(place: Place, sourceId: string, options: Options) {
+async function reparseMany(
+  place: Place,
+  sourceId: string,
+  filter: SettledFilter,
+  options: Options,
+) {
   const { catalog } = place;
   const source = await catalog.directory.source(sourceId);
   if (!source) throw new CatalogRefusal('source_not_found', `there is no source ${sourceId}`);
   const shapeVersion = options.shapeVersion ?? source.shapeVersion;
   await needVersion(catalog, sourceId, shapeVersion);
-  const rejected = await allRejected(catalog, sourceId);
+  const meant = await allOf(catalog, sourceId, filter);
   if (options.dryRun) {
-    const found = await Promise.all(rejected.map((one) => deliveryOf(catalog, one)));
+    const found = await Promise.all(meant.map((one) => deliveryOf(catalog, one)));
     return dryRun(place, found, shapeVersion);
   }
   const begun: { artifactId: string; generation: number }[] = [];
   const before = sums();
-  for (let from = 0; from < rejected.length; from += beginPage) {
-    const artifactIds = rejected.slice(from, from + beginPage);
+  for (let from = 0; from < meant.length; from += beginPage) {
+    const artifactIds = meant.slice(from, from + beginPage);
     const was = new Map<string, Delivery>();
     for (const one of artifactIds) was.set(one, await deliveryOf(catalog, one));
     const now = await catalog.reparses.begin({ artifactIds, shapeVersion }, Date.now());
@@ -106,10 +143,11 @@ async function reparseRejected(place: Place, sourceId: string, options: Options)
   return { ...answer, before: before.total, after: after.total };
 }
 
-async function allRejected(catalog: Catalog, sourceId: string): Promise<string[]> {
+async function allOf(catalog: Catalog, sourceId: string, filter: SettledFilter): Promise<string[]> {
   const found: string[] = [];
   for (let after = 0; ; ) {
-    const page = await catalog.deliveries.rejected(sourceId, { limit: beginPage, after });
+    const next = { limit: beginPage, after };
+    const page = await catalog.deliveries.settled(sourceId, filter, next);
     found.push(...page.map((one) => one.artifactId));
     const last = page.at(-1);
     if (!last) return found;

@@ -138,12 +138,14 @@ function beginning(on: Subject): void {
     const { sourceId, artifacts } = await settled(on.catalog, 3);
     await on.catalog.reparses.begin({ artifactIds: artifacts.slice(1) }, now);
     const { generation } = await claimed(on.catalog);
-    const { reparsing, rejected } = on.catalog.deliveries;
+    const { reparsing, settled: settledOnes } = on.catalog.deliveries;
+    const all = { limit: 9, after: 0 };
     expect(await reparsing(sourceId, generation)).toBe(2);
     expect(await reparsing(sourceId, generation - 1)).toBe(0);
     await drain(on.catalog);
     expect(await reparsing(sourceId, generation)).toBe(0);
-    expect(await rejected(sourceId, { limit: 9, after: 0 })).toEqual([]);
+    expect(await settledOnes(sourceId, { status: 'rejected' }, all)).toEqual([]);
+    expect((await settledOnes(sourceId, {}, all)).map((one) => one.artifactId)).toEqual(artifacts);
   });
 }
 
@@ -306,10 +308,11 @@ function withdrawing(on: Subject): void {
     await store(on.catalog, claimFor(sourceId, { shapeVersion: 3 }));
     await drain(on.catalog);
     expect((await save(sourceId, personal)).withdrawn).toBe(null);
-    const rejected = await on.catalog.deliveries.rejected(sourceId, { limit: 1, after: 0 });
+    const bad = { status: 'rejected' } as const;
+    const rejected = await on.catalog.deliveries.settled(sourceId, bad, { limit: 1, after: 0 });
     expect(rejected).toMatchObject([{ artifactId: jobs[0]!.artifactId }]);
     const after = rejected[0]!.sequence;
-    const next = await on.catalog.deliveries.rejected(sourceId, { limit: 9, after });
+    const next = await on.catalog.deliveries.settled(sourceId, bad, { limit: 9, after });
     expect(next.map((one) => one.artifactId)).toEqual([jobs[1]!.artifactId]);
   });
 
