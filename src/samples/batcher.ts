@@ -42,8 +42,8 @@ const systemTimers: Timers = {
  * small delivery wants to be readable soon.
  *
  * An insert leaves when what is gathered has `#rowsWorth` rows or `#bytesWorth` bytes, or when its
- * oldest entry has waited `#waitMs` and the insert before left `#spacingMs` ago; never while another
- * is under way, and what comes meanwhile gathers, up to `#rowsMax` and `#bytesMax` for one insert.
+ * oldest entry has waited `#waitMs` and the insert before left `#spacingMs` ago; never while one is
+ * under way, and what comes meanwhile gathers, up to `#rowsMax` and `#bytesMax` for one insert.
  * Entries leave in the order they came, whole: one entry above a maximum is an insert of its own.
  *
  * States: idle (nothing gathered, none under way), gathering (a timer runs for the oldest entry),
