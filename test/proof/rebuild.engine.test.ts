@@ -105,7 +105,7 @@ describe('weir rebuild', { timeout: 120_000 }, () => {
 
   test('samples that were withdrawn do not come back', async () => {
     const { webhook } = place;
-    const canary = '7.10';
+    const canary = '"7.10"';
     expect(await place.reads()).toContain(canary);
     await webhook.save({
       fields: [
