@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
 import { limits } from '../domain/limits.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { assert } from '../std/assert.ts';
@@ -51,7 +51,9 @@ type Sink = (bytes: Buffer) => Promise<void>;
  */
 export class Body {
   readonly #exchange: Exchange;
-  readonly #hash = createHash('sha256');
+  /** Null until there is more than one piece. */
+  #hash: Hash | null = null;
+  #sha256: Buffer | null = null;
   #state: 'waiting' | 'reading' | 'ended' | 'failed' | 'discarding' = 'waiting';
   #bytes = 0;
   #complete = false;
@@ -150,6 +152,11 @@ export class Body {
     bytesExpected: number,
     each: (bytes: Uint8Array) => void = () => {},
   ): Promise<CollectedBody> {
+    const whole = this.#takeWhole();
+    if (whole) {
+      each(whole.body);
+      return whole;
+    }
     let body: Buffer = Buffer.alloc(0);
     let filled = 0;
     const end = await this.read(async (bytes) => {
@@ -165,6 +172,18 @@ export class Body {
       each(bytes);
     });
     return { ...end, body: body.subarray(0, filled) };
+  }
+
+  /** A small body that came with its head is one block, with memory of its own: no copy of it. */
+  #takeWhole(): CollectedBody | null {
+    const [block, ...more] = this.#kept;
+    const isWhole = this.#state === 'waiting' && this.#complete && block && more.length === 0;
+    if (!isWhole || this.#sha256 === null || !block.isOwn) return null;
+    assert(this.#sink === null, 'a body is read once');
+    this.#state = 'ended';
+    this.#kept = [];
+    this.#bytesAhead -= block.bytesHeld;
+    return { bytes: this.#bytes, sha256: this.#sha256, body: block.bytes };
   }
 
   /** Gives the body up, as when it is refused: the rest flows past, nothing is kept. */
@@ -227,7 +246,12 @@ export class Body {
   }
 
   #place(block: Block): void {
-    this.#hash.update(block.bytes);
+    if (this.#complete && this.#hash === null && block.bytes.length === this.#bytes) {
+      this.#sha256 = hash('sha256', block.bytes, 'buffer');
+    } else {
+      this.#hash ??= createHash('sha256');
+      this.#hash.update(block.bytes);
+    }
     this.#bytesAhead += block.bytesHeld;
     if (this.#sink) this.#hand(block);
     else this.#kept.push(block);
@@ -254,7 +278,8 @@ export class Body {
     if (this.#state !== 'reading') return;
     if (this.#complete && this.#bytesAhead === 0) {
       this.#state = 'ended';
-      this.#settle?.resolve({ bytes: this.#bytes, sha256: this.#hash.digest() });
+      this.#sha256 ??= (this.#hash ?? createHash('sha256')).digest();
+      this.#settle?.resolve({ bytes: this.#bytes, sha256: this.#sha256 });
     } else if (this.#bytesAhead < limits.uploadBytesAheadMax && this.#paused && !this.#asked) {
       this.#asked = true;
       askForTurn(() => {

@@ -12,11 +12,15 @@ const bytesKeptMax = 32 * 1024 * 1024;
 const free = new Map<number, Buffer[]>();
 let bytesKept = 0;
 
+const nothing = () => {};
+
 /** Memory for one chunk of a body; `release` gives it back and is called once. */
 export interface Block {
   readonly bytes: Buffer;
   /** What it takes of memory: `bytes` rounded up. */
   readonly bytesHeld: number;
+  /** Its memory is not used again after `release`. */
+  readonly isOwn: boolean;
   release(): void;
 }
 
@@ -30,7 +34,8 @@ export interface Block {
 export function copyChunk(chunk: ArrayBuffer): Block {
   const from = new Uint8Array(chunk);
   if (from.byteLength <= ownBytesMax || from.byteLength > blockBytesMax) {
-    return { bytes: Buffer.from(from), bytesHeld: from.byteLength, release: () => {} };
+    const bytes = Buffer.from(from);
+    return { bytes, bytesHeld: from.byteLength, isOwn: true, release: nothing };
   }
   const block = take(from.byteLength);
   block.set(from);
@@ -38,6 +43,7 @@ export function copyChunk(chunk: ArrayBuffer): Block {
   return {
     bytes: block.subarray(0, from.byteLength),
     bytesHeld: block.length,
+    isOwn: false,
     release() {
       assert(held, 'a block is given back once');
       held = false;
@@ -76,7 +82,7 @@ export class GatheredChunks {
     const bytes = buffer.subarray(0, this.#filled);
     this.#buffer = null;
     this.#filled = 0;
-    return { bytes, bytesHeld: buffer.length, release: () => {} };
+    return { bytes, bytesHeld: buffer.length, isOwn: true, release: nothing };
   }
 }
 

@@ -45,7 +45,7 @@ export const limits = {
   /** Each body has a line in the index, of some 400 bytes; keys and media types may be longer. */
   segmentIndexBytesMax: 4 * 1024 * 1024,
   /** Segments on their way to the store; the next one gathers until one has arrived. */
-  segmentsAtOnce: 1,
+  segmentsAtOnce: 2,
   /** Bodies that wait for their segment; beyond it the store counts as away. */
   segmentWaitingMax: 20_000,
   /** Bytes of neighbours in a segment that are read at once. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { KeyHolder, Lookup } from '../catalog/catalog.ts';
 import { ApiError } from '../domain/errors.ts';
 import { keyIsLive, keyOfHeader } from '../domain/keys.ts';
@@ -18,7 +18,7 @@ export async function callerOf(
   now: number,
 ): Promise<KeyHolder> {
   const key = keyOfHeader(head.header('Authorization'));
-  const holder = key && (await parts.lookup.key(createHash('sha256').update(key).digest()));
+  const holder = key && (await parts.lookup.key(hash('sha256', key, 'buffer')));
   if (!holder || !keyIsLive(holder.key, now) || (holder.key.demo && !parts.demo)) {
     throw new ApiError(401, 'unauthenticated', 'A valid access key is needed.', {
       headers: { 'WWW-Authenticate': 'Bearer' },
