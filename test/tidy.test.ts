@@ -60,7 +60,7 @@ const entries = [
   ...['src/start/main.ts', 'src/start/demo/main.ts', 'src/start/openapi.ts'],
   ...['src/samples/engine/main.ts'],
   ...['src/catalog/sqlite/thread.ts', 'workers/parse.ts', 'workers/read-push.ts'],
-  ...['bench/main.ts', 'bench/load/main.ts', 'bench/peers/main.ts'],
+  ...['bench/main.ts', 'bench/load/main.ts', 'bench/peers/main.ts', 'bench/budget/main.ts'],
 ];
 
 interface Import {

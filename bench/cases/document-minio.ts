@@ -12,7 +12,7 @@ export const documentMinio: BenchCase = {
   variants: (size) => [
     { ...variant(4, 'held'), judged: true },
     { ...variant(16, 'held'), judged: true },
-    ...(size === 'quick' ? [] : [{ ...variant(4, 'beside'), judged: false }]),
+    ...(size !== 'full' ? [] : [{ ...variant(4, 'beside'), judged: false }]),
   ],
 };
 

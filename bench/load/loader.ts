@@ -20,6 +20,10 @@ export class Loader {
     });
   }
 
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
   /** @throws Error with the loader's own words when the job failed */
   run(job: Job): Promise<Load> {
     const waiting = Promise.withResolvers<Load>();

@@ -10,6 +10,7 @@ export interface BenchMinio {
   /** Of a bucket that is there. */
   bucket(name: string): Promise<S3Address>;
   client(): Client;
+  readonly pid: number;
 }
 
 export function sharedMinio(world: World): Promise<BenchMinio> {
@@ -23,6 +24,7 @@ export function sharedMinio(world: World): Promise<BenchMinio> {
         return parseS3Address(minio.url(name));
       },
       client,
+      pid: minio.pid(),
     };
     return { value, stop: () => minio.stop() };
   });

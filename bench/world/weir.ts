@@ -114,10 +114,10 @@ export class BenchWeir {
   }
 
   /** Ends it at once; a bench leaves more behind than an orderly stop would parse in seconds. */
-  async stop(): Promise<void> {
+  async stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     process.off('exit', this.#letGo);
     this.#letGo();
-    await this.test.running.end('SIGKILL');
+    await this.test.running.end(signal);
     await this.test.stop();
   }
 }

@@ -5,7 +5,7 @@ import { runTiny } from './support.ts';
 test.each(['embedded', 'reads'] as const)(
   '%s: the cases run, and their answers are right',
   runTiny,
-  60_000,
+  120_000,
 );
 
 test('what a read must answer is the newest first, then by metric and labels', () => {

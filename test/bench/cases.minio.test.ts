@@ -19,7 +19,7 @@ describeWith('with MinIO and tusd', servers, () => {
   test.each(['documents', 'pushes', 'alone'] as const)(
     '%s: the cases run, and their answers are right',
     runTiny,
-    60_000,
+    120_000,
   );
 
   test('bytes that are stored otherwise are noticed before anything is timed', async () => {

@@ -43,6 +43,8 @@ export async function ensureMinio(): Promise<string> {
 
 export interface Minio {
   readonly port: number;
+  /** Of the process that runs now. */
+  pid(): number;
   /** Of a bucket in it, for `openArtifacts`; `https` when it was started with certificates. */
   url(bucket: string): string;
   /** SIGKILL; the data stay for a restart. */
@@ -77,6 +79,7 @@ export async function startMinio(options: { dir?: string; certs?: string } = {})
   const end = () => endServer(child);
   return {
     port,
+    pid: () => child.pid!,
     url: (bucket) => {
       const scheme = options.certs ? 's3+https' : 's3+http';
       return `${scheme}://${user}:${password}@127.0.0.1:${port}/${bucket}`;
