@@ -21,6 +21,7 @@ import { Connections, type UploadLimits, uploadLimits } from './connections.ts';
 import { readError, saysMissing, storeError } from './errors.ts';
 import { decodeMeta, encodeMeta, fieldsOf } from './meta.ts';
 import { S3Upload } from './upload.ts';
+import { S3WholeUpload } from './whole-upload.ts';
 
 export interface S3Limits extends UploadLimits, AgentLimits {
   /** For the answer to a ping. */
@@ -81,7 +82,8 @@ export class S3Store implements ArtifactStore {
       connections: this.#connections,
       responseMs: this.#limits.responseMs,
     };
-    return new S3Upload(means, { object, length, meta: meta ? encodeMeta(meta) : {} });
+    if (!meta) return new S3WholeUpload(means, { object, length, meta: {} });
+    return new S3Upload(means, { object, length, meta: encodeMeta(meta) });
   }
 
   async read({ object, offset, length }: ArtifactPlace): Promise<Readable> {

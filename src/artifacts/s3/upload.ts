@@ -1,6 +1,7 @@
 import { assert } from '../../std/assert.ts';
 import { StoreAway, type Upload } from '../artifacts.ts';
 import type { S3Address } from './address.ts';
+import { requireKept } from './answer.ts';
 import type { Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
 import { refused, storeError } from './errors.ts';
@@ -64,11 +65,7 @@ export class S3Upload implements Upload {
       const connection = await this.#opened();
       this.#state = 'committing';
       const response = await this.#finish(connection, end);
-      if (response.status !== 200) throw refused(response);
-      // A store that does not say so has not verified it, and may have kept the framing as body.
-      if (response.headers.get('x-amz-checksum-sha256') !== sha256.toString('base64')) {
-        throw new StoreAway('the S3 store did not confirm the SHA-256 of the body');
-      }
+      requireKept(response, sha256);
       this.#state = 'done';
       this.#hasTurn = false;
       this.#means.connections.giveBack(connection);
