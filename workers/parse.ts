@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { setPriority } from 'node:os';
 import type { MessagePort } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
 import { openArtifacts } from '../src/artifacts/open.ts';
@@ -22,7 +23,11 @@ import type { HandOn } from './delivery-rows.ts';
  *
  * A body that cannot be read is `unreadable`, one that is not what was accepted is `damaged`.
  * Whatever else is thrown is a defect of the parser and fails the task.
+ *
+ * It gives way to whoever is waiting for an answer (on Linux a priority is of one thread): beside
+ * two busy threads a window read took 31 ms, p99 211; with them at 5 it took 18 and 91.
  */
+setPriority(5);
 
 const { artifactsUrl } = workerData as WorkerSettings;
 const artifacts = openArtifacts(artifactsUrl);

@@ -30,6 +30,17 @@ const views = [...ofEverybody, ...ofBuild].map((view) => /EXISTS (\w+)/.exec(vie
 /** Artifacts by the generation that stands: rejections do not know their source. */
 const standingArtifacts = `standing_artifacts${ending}`;
 
+/** As this program makes them: the table of window reads may be of an earlier one. */
+const freshTables = [
+  ...tables.map((table) => {
+    const engine = table === 'samples' ? samplesEngine : '';
+    return `CREATE TABLE ${table}${ending} AS ${table} ${engine}`;
+  }),
+  'CREATE TABLE rebuild_inbox AS sample_inbox',
+  `CREATE TABLE ${standingArtifacts} (artifact_id UUID, generation UInt32)
+   ENGINE = MergeTree ORDER BY artifact_id`,
+];
+
 /**
  * The fresh set of tables (`proof.ts`).
  *
@@ -57,16 +68,7 @@ export function freshSamples(client: ClickHouseClient): FreshSamples {
   return {
     async begin() {
       await drop();
-      for (const table of tables) {
-        // As this program makes it: the one in use may be of an earlier one.
-        const engine = table === 'samples' ? samplesEngine : '';
-        await command(`CREATE TABLE ${table}${ending} AS ${table} ${engine}`);
-      }
-      await command('CREATE TABLE rebuild_inbox AS sample_inbox');
-      await command(
-        `CREATE TABLE ${standingArtifacts} (artifact_id UUID, generation UInt32)
-         ENGINE = MergeTree ORDER BY artifact_id`,
-      );
+      for (const table of freshTables) await command(table);
       for (const view of [...ofBuild, ...ofEverybody]) await command(view);
     },
 

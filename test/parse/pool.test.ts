@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,6 +40,23 @@ beforeAll(async () => {
 });
 
 afterAll(() => rm(directory, { recursive: true }));
+
+test('its threads give way to all others of the process', async () => {
+  const before = threadsOfPriority(5);
+  const pool = startParsePool({ artifactsUrl });
+  await pool.run({ deliveries: [someInput()] });
+  expect(threadsOfPriority(5) - before).toBe(pool.threads);
+  await pool.close();
+});
+
+/** How many threads of this process have that nice value (proc(5), /proc/pid/stat). */
+function threadsOfPriority(nice: number): number {
+  const stats = readdirSync('/proc/self/task').map((id) =>
+    readFileSync(`/proc/self/task/${id}/stat`, 'utf8'),
+  );
+  const after = stats.map((stat) => stat.slice(stat.lastIndexOf(')') + 2).split(' '));
+  return after.filter((fields) => Number(fields[16]) === nice).length;
+}
 
 test('rows of a large delivery come while it is parsed, one lot after another', async () => {
   const pool = startParsePool({ artifactsUrl });

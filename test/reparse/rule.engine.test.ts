@@ -13,7 +13,7 @@ import { expectRebuilt, openStores, type Stores, seedSources } from './support.t
  * that chance decides: deliveries are accepted, claimed, inserted and completed, each step when
  * its turn comes, so that first parses come late and generations overtake one another. Steps are
  * repeated, leases run out while their holder goes on, holders die. When all is done, the samples
- * are those of a rebuild. After each step, reads of processes that keep answers show what they must.
+ * are those of a rebuild. After each step, processes that keep answers show what they must.
  */
 const seed = Number(process.env.WEIR_TEST_SEED ?? Date.now() % 1_000_000);
 const rounds = 3;

@@ -75,7 +75,7 @@ test('reads begun after a report show it, on both, while many read all the time'
   expect(here.queries).toBeLessThan(reads / 2);
 }, 60_000);
 
-test('what is parsed again, withdrawn and rebuilt shows on both when the command ends', async () => {
+test('what is parsed again, withdrawn and rebuilt shows when the command ends', async () => {
   const source = await weir.source({ delivery: 'document', fields: withNote });
   const artifacts: string[] = [];
   for (const n of [1, 2]) {
