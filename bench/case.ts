@@ -37,7 +37,7 @@ export interface Contest {
   /** One measurement, in the unit of the case. */
   ours(): Promise<number>;
   theirs(): Promise<number>;
-  /** Set where each measurement begins from nothing: so many rounds, and none before them. */
+  /** Set where a round takes long, or begins from nothing: so many, and none before them. */
   readonly rounds?: number;
   /** Said below the table, when all was measured. */
   notes?(): readonly string[];

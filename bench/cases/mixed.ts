@@ -42,6 +42,7 @@ export const mixed: BenchCase = {
         };
         let documents = 0;
         return {
+          rounds: bySize(size, { full: 5, quick: 3, tiny: 1 }),
           check: () => requireRead(weir, read),
           async ours() {
             const stream = new DocumentStream(weir, source, sender, documentBytesOf(size));
@@ -59,7 +60,7 @@ export const mixed: BenchCase = {
 };
 
 function readsOf(size: Size): number {
-  return bySize(size, { full: 300, quick: 100, tiny: 5 });
+  return bySize(size, { full: 300, quick: 60, tiny: 5 });
 }
 
 function documentBytesOf(size: Size): number {

@@ -6,7 +6,15 @@ import { type Loader, sharedLoader } from '../load/loader.ts';
 import type { Address } from '../load/messages.ts';
 import { median, quantile } from '../statistics.ts';
 import { BenchEngine } from '../world/engine.ts';
-import { type History, insertHistory, newestSamples, today, windowDays } from '../world/history.ts';
+import {
+  correctingParts,
+  type History,
+  insertCorrections,
+  insertHistory,
+  newestSamples,
+  today,
+  windowDays,
+} from '../world/history.ts';
 import { type BenchSource, type BenchWeir, sharedWeir } from '../world/weir.ts';
 import type { World } from '../world/world.ts';
 
@@ -30,6 +38,8 @@ export interface ReadPlace {
   readonly loader: Loader;
   /** Its window holds the samples of all series, merged into one part. */
   readonly usual: ReadSource;
+  /** As many, a part of them corrected by four inserts that are not merged yet. */
+  readonly corrected: ReadSource;
   /** Histories of 731 and of 7,310 days, merged. */
   readonly short: ReadSource;
   readonly long: ReadSource;
@@ -51,7 +61,8 @@ export function readPlace(world: World): Promise<ReadPlace> {
     const usual = await source(series[size]);
     const short = await source(grownSeries[size]);
     const long = await source(grownSeries[size], 10 * windowDays);
-    for (const one of [usual, short, long]) await insertHistory(engine, 'samples', one);
+    const corrected = { ...(await source(series[size])), corrected: true };
+    for (const one of [usual, corrected, short, long]) await insertHistory(engine, 'samples', one);
     for (let i = 0; i < others[size]; i++) {
       await insertHistory(engine, 'samples', await source(series[size]));
     }
@@ -61,9 +72,12 @@ export function readPlace(world: World): Promise<ReadPlace> {
     const twelveParts = await source(series[size]);
     await insertHistory(engine, 'samples', onePart);
     await insertHistory(engine, 'samples', twelveParts, 12);
-    await requireParts(engine, 1 + 1 + 12);
+    for (let part = 0; part < correctingParts; part++) {
+      await insertCorrections(engine, 'samples', corrected, part);
+    }
+    await requireParts(engine, 1 + 1 + 12 + correctingParts);
     const loader = await sharedLoader(world);
-    const value = { weir, engine, loader, usual, short, long, onePart, twelveParts };
+    const value = { weir, engine, loader, usual, corrected, short, long, onePart, twelveParts };
     return { value, stop: () => engine.close() };
   });
 }

@@ -27,7 +27,7 @@ const top = 84;
 const bottom = 20;
 const lineHeight = 30;
 const barHeight = 12;
-const plot = { left: 330, right: 790 };
+const plot = { left: 350, right: 790 };
 /** The scale ends here: 8 times better or worse than the goal. */
 const factorMax = 8;
 const colours = { holds: '#2a7f62', missed: '#c2452d', beside: '#8a8f98' };
@@ -71,7 +71,7 @@ function line(row: ResultRow, variant: ResultVariant, y: number): string[] {
   const said = `${figure(value)}${unit}${goal}`;
   return [
     text(margin, middle + 4, row.name, 'fill="#111"'),
-    text(margin + 112, middle + 4, variant.variant, 'fill="#555"'),
+    text(margin + 124, middle + 4, variant.variant, 'fill="#555"'),
     `<rect x="${bar.x}" y="${middle - barHeight / 2}" width="${bar.width}" ` +
       `height="${barHeight}" fill="${colour}"/>`,
     ...(variant.of === 'ratio'

@@ -6,6 +6,8 @@ export interface History {
   readonly sourceId: string;
   readonly series: number;
   readonly days: number;
+  /** With all its corrections. */
+  readonly corrected?: boolean;
 }
 
 export const windowDays = 731;
@@ -17,6 +19,9 @@ export function today(): number {
   return Math.floor(Date.now() / 86_400_000);
 }
 
+/** Of each hundred samples, so many are corrected, each of them by a part of its own. */
+export const correctingParts = 4;
+
 /**
  * Puts a history into a table with the columns of `samples`, made by ClickHouse itself.
  *
@@ -25,23 +30,44 @@ export function today(): number {
 export async function insertHistory(
   engine: BenchEngine,
   table: string,
-  { sourceId, series, days }: History,
+  history: History,
   parts = 1,
 ): Promise<void> {
   for (let part = 0; part < parts; part++) {
-    await engine.command(`
-      INSERT INTO ${table} (source_id, newest_first, metric, labels_json, sandbox, value,
-        artifact_id, sequence, generation, record)
-      SELECT toUUID('${sourceId}'), toInt32(intDiv(number, ${series}) - ${today()}) AS at,
-        if(number % 2 = 0, '${metrics[0]}', '${metrics[1]}'),
-        concat('{"device":"device-', leftPad(toString(intDiv(number % ${series}, 2) % 16), 2, '0'),
-          '","place":"place-', leftPad(toString(intDiv(number % ${series}, 32)), 4, '0'), '"}'),
-        false, concat(toString((number * 7919) % 1000000), '.25'), toUUID('${artifactId}'),
-        1, 0, toUInt32(number + 1)
-      FROM numbers(${series * days})
-      WHERE sipHash64(number) % ${parts} = ${part}
-      SETTINGS max_threads = 1, max_insert_threads = 1, max_execution_time = 140`);
+    await insertRows(engine, table, history, `sipHash64(number) % ${parts} = ${part}`, 1, '.25');
   }
+}
+
+/** Corrects every hundredth sample, and by the next parts the ones behind it, of all days. */
+export async function insertCorrections(
+  engine: BenchEngine,
+  table: string,
+  history: History,
+  part: number,
+): Promise<void> {
+  await insertRows(engine, table, history, `number % 100 = ${part}`, 2, '.75');
+}
+
+async function insertRows(
+  engine: BenchEngine,
+  table: string,
+  { sourceId, series, days }: History,
+  which: string,
+  sequence: number,
+  fraction: string,
+): Promise<void> {
+  await engine.command(`
+    INSERT INTO ${table} (source_id, newest_first, metric, labels_json, sandbox, value,
+      artifact_id, sequence, generation, record)
+    SELECT toUUID('${sourceId}'), toInt32(intDiv(number, ${series}) - ${today()}) AS at,
+      if(number % 2 = 0, '${metrics[0]}', '${metrics[1]}'),
+      concat('{"device":"device-', leftPad(toString(intDiv(number % ${series}, 2) % 16), 2, '0'),
+        '","place":"place-', leftPad(toString(intDiv(number % ${series}, 32)), 4, '0'), '"}'),
+      false, concat(toString((number * 7919) % 1000000), '${fraction}'),
+      toUUID('${artifactId}'), ${sequence}, 0, toUInt32(number + 1)
+    FROM numbers(${series * days})
+    WHERE ${which}
+    SETTINGS max_threads = 1, max_insert_threads = 1, max_execution_time = 140`);
 }
 
 interface GivenSample {
@@ -54,17 +80,21 @@ interface GivenSample {
 }
 
 /** What a read of a whole window answers, made without ClickHouse: the newest of a history. */
-export function newestSamples({ series, days }: History, limit: number): GivenSample[] {
+export function newestSamples(
+  { series, days, corrected = false }: History,
+  limit: number,
+): GivenSample[] {
   const samples: GivenSample[] = [];
   for (let n = 0; n < series * Math.min(days, Math.ceil(limit / series) + 1); n++) {
     const labels = {
       device: `device-${String(Math.floor((n % series) / 2) % 16).padStart(2, '0')}`,
       place: `place-${String(Math.floor((n % series) / 32)).padStart(4, '0')}`,
     };
+    const fraction = corrected && n % 100 < correctingParts ? '75' : '25';
     samples.push({
       ...{ metric: metrics[n % 2]!, period_start: dayToText(today() - Math.floor(n / series)) },
       ...{
-        value: `${(n * 7_919) % 1_000_000}.25`,
+        value: `${(n * 7_919) % 1_000_000}.${fraction}`,
         labels,
         sandbox: false,
         artifact_id: artifactId,
