@@ -20,7 +20,7 @@ interface ValueField {
 }
 
 /** Labels that are found by the bytes of all their columns at once; beyond it one by one. */
-const stretchesMax = 65_536;
+const stretchesMax = 32_768;
 
 interface Stretch {
   readonly first: number;
@@ -173,29 +173,34 @@ export class PlainRecordReader implements PlainRecords {
 
   #labelsOf(set: LabelSet, bytes: Buffer, start: number, ends: Int32Array): Labels {
     const stretch = this.#stretches[set.index]!;
-    if (stretch === null || stretch.texts.size >= stretchesMax) {
-      return this.#interned(set, bytes, start, ends);
-    }
+    if (stretch === null) return this.#interned(set, bytes, start, ends);
     const from = beginOf(stretch.first, start, ends);
     const id = stretch.texts.idOfBytes(bytes, from, ends[stretch.last]!);
     const known = stretch.labels[id];
     if (known !== undefined) return known;
     const labels = this.#interned(set, bytes, start, ends);
-    stretch.labels[id] = labels;
+    if (id >= 0) stretch.labels[id] = labels;
     return labels;
   }
 
   #interned(set: LabelSet, bytes: Buffer, start: number, ends: Int32Array): Labels {
     const { interner } = this.#parts;
     const textIds = this.#textIds;
-    textIds.length = set.positions.length;
-    for (let i = 0; i < set.positions.length; i++) {
-      const column = this.#columns[set.positions[i]!]!;
+    const { positions } = set;
+    textIds.length = positions.length;
+    for (let i = 0; i < positions.length; i++) {
+      const column = this.#columns[positions[i]!]!;
       const from = column < 0 ? 0 : beginOf(column, start, ends);
       const to = column < 0 ? 0 : ends[column]!;
       textIds[i] = interner.texts.idOfBytes(bytes, from, to);
     }
-    return interner.labelsOf(set, textIds);
+    const kept = interner.kept(set, textIds);
+    if (kept !== null) return kept;
+    const texts = positions.map((position) => {
+      const column = this.#columns[position]!;
+      return column < 0 ? '' : bytes.toString('utf8', beginOf(column, start, ends), ends[column]);
+    });
+    return interner.notKept(set, texts);
   }
 }
 
@@ -204,7 +209,7 @@ function stretchOf(set: LabelSet, columns: readonly number[]): Stretch | null {
   const first = Math.min(...held);
   const last = Math.max(...held);
   if (held.length === 0 || first < 0 || last - first + 1 !== held.length) return null;
-  return { first, last, texts: new TextIds(), labels: [] };
+  return { first, last, texts: new TextIds(stretchesMax), labels: [] };
 }
 
 function beginOf(column: number, start: number, ends: Int32Array): number {

@@ -5,7 +5,7 @@ import type { PlannedMetric } from '../src/domain/shape-plan.ts';
 import type { RowBytes } from './row-bytes.ts';
 
 /** Labels whose bytes are kept for the next sample that has them. */
-const headsMax = 16_384;
+const headsMax = 8_192;
 const minus = 0x2d;
 const zero = 0x30;
 const tab = 0x09;
@@ -55,13 +55,29 @@ export class SampleWriter {
   }
 
   #begin(metric: PlannedMetric, labels: Labels, day: number, valueBytes: number): Buffer {
-    const rows = this.#rows;
-    const head = this.#head(metric, labels);
-    const page = rows.room(head.length + valueBytes + restMax);
-    page.set(head, rows.at);
-    const at = putInteger(page, rows.at + head.length, -day);
+    const page = this.#putHead(metric, labels, valueBytes + restMax);
+    const at = putInteger(page, this.#rows.at, -day);
     page[at] = tab;
-    rows.at = at + 1;
+    this.#rows.at = at + 1;
+    return page;
+  }
+
+  /** @returns the page, with so much room behind the head */
+  #putHead(metric: PlannedMetric, labels: Labels, more: number): Buffer {
+    const rows = this.#rows;
+    this.#heads[metric.index] ??= [];
+    const ofMetric = this.#heads[metric.index]!;
+    const known = ofMetric[labels.id];
+    if (known !== undefined) {
+      const page = rows.room(known.length + more);
+      page.set(known, rows.at);
+      rows.at += known.length;
+      return page;
+    }
+    const head = this.#headOf(metric.key, labels.json);
+    const page = rows.room(3 * head.length + more);
+    rows.at += page.write(head, rows.at);
+    if (labels.id >= 0 && labels.id < headsMax) ofMetric[labels.id] = Buffer.from(head);
     return page;
   }
 
@@ -72,16 +88,6 @@ export class SampleWriter {
     page[at] = lineFeed;
     rows.at = at + 1;
     rows.count++;
-  }
-
-  #head(metric: PlannedMetric, labels: Labels): Buffer {
-    this.#heads[metric.index] ??= [];
-    const ofMetric = this.#heads[metric.index]!;
-    const known = ofMetric[labels.id];
-    if (known !== undefined) return known;
-    const head = Buffer.from(this.#headOf(metric.key, labels.json));
-    if (labels.id < headsMax) ofMetric[labels.id] = head;
-    return head;
   }
 }
 

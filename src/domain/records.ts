@@ -61,14 +61,17 @@ export function recordRules(
   // Used for each record again: a document has hundreds of thousands.
   const reading: Reading = { day: 0, metrics: [], values: [], blank: 0, metric: null };
   const textIds: number[] = [];
+  const texts: string[] = [];
 
   function labelsOf(set: LabelSet, cells: readonly Cell[]): Labels {
     const { positions } = set;
     textIds.length = positions.length;
+    texts.length = positions.length;
     for (let i = 0; i < positions.length; i++) {
-      textIds[i] = interner.texts.idOf(textOf(cells[positions[i]!]));
+      texts[i] = textOf(cells[positions[i]!]);
+      textIds[i] = interner.texts.idOf(texts[i]!);
     }
-    return interner.labelsOf(set, textIds);
+    return interner.kept(set, textIds) ?? interner.notKept(set, texts);
   }
 
   return (cells) => {

@@ -3,27 +3,33 @@ const slotsMin = 256;
 
 /**
  * Numbers pairs of 32-bit whole numbers, the first not negative, in the order in which they first
- * come, from 0. Open addressing in one array, at most half full.
+ * come, from 0. Open addressing in one array, at most three quarters full.
  */
 export class PairIds {
   /** Three numbers a slot: the pair and its number; the first is −1 in an empty one. */
   #slots = new Int32Array(3 * slotsMin).fill(-1);
   #mask = slotsMin - 1;
   #size = 0;
+  readonly #max: number;
+
+  /** @param max how many are numbered */
+  constructor(max = Number.POSITIVE_INFINITY) {
+    this.#max = max;
+  }
 
   get size(): number {
     return this.#size;
   }
 
-  /** The pair's number. */
+  /** The pair's number; −1 when it is new and as many are numbered as may be. */
   idOf(first: number, second: number): number {
     const slots = this.#slots;
     const at = this.#place(first, second);
     if (slots[at]! >= 0) return slots[at + 2]!;
-    const id = this.#size;
-    this.#size++;
+    if (this.#size >= this.#max) return -1;
+    const id = this.#size++;
     slots.set([first, second, id], at);
-    if (2 * this.#size > this.#mask) this.#grow();
+    if (4 * this.#size > 3 * this.#mask) this.#grow();
     return id;
   }
 

@@ -24,21 +24,28 @@ export class TextIds {
   #slots = new Int32Array(2 * slotsMin).fill(-1);
   #scratch = Buffer.alloc(4_096);
 
+  readonly #max: number;
+
+  /** @param max how many are numbered */
+  constructor(max = Number.POSITIVE_INFINITY) {
+    this.#max = max;
+  }
+
   get size(): number {
     return this.#count;
   }
 
-  /** The text's number. */
+  /** The text's number; −1 when it is new and as many are numbered as may be. */
   idOf(text: string): number {
     const known = this.#quick.get(text);
     if (known !== undefined) return known;
     const length = this.#encode(text);
     const id = this.idOfBytes(this.#scratch, 0, length);
-    if (this.#quick.size < quickMax) this.#quick.set(ownCopy(text), id);
+    if (id >= 0 && this.#quick.size < quickMax) this.#quick.set(ownCopy(text), id);
     return id;
   }
 
-  /** The number of the text in `bytes[from..to)`, which is well-formed UTF-8. */
+  /** The same of the text in `bytes[from..to)`, which is well-formed UTF-8. */
   idOfBytes(bytes: Uint8Array, from: number, to: number): number {
     const places = this.#places;
     const slots = this.#slots;
@@ -49,6 +56,7 @@ export class TextIds {
       if (places[4 * index + 3] === hash && this.#isAt(index, bytes, from, to)) return index;
       slot = (slot + 1) & mask;
     }
+    if (this.#count >= this.#max) return -1;
     slots[slot] = this.#count;
     return this.#keep(bytes.subarray(from, to), hash);
   }

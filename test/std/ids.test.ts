@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { PairIds } from '../../src/std/pair-ids.ts';
+import { PrintIds } from '../../src/std/print-ids.ts';
 import { TextIds } from '../../src/std/text-ids.ts';
 
 describe('texts are numbered', () => {
@@ -72,4 +73,20 @@ test('pairs are numbered in the order in which they first come', () => {
   const ids = new PairIds();
   for (let i = 0; i < 50_000; i++) expect(ids.idOf(i, 2 ** 31 - 1 - i)).toBe(i);
   for (let i = 0; i < 50_000; i++) if (ids.idOf(i, 2 ** 31 - 1 - i) !== i) expect.fail(`${i}`);
+});
+
+test('texts are numbered by their prints in the order in which they first come', () => {
+  const ids = new PrintIds();
+  for (let i = 0; i < 20_000; i++) expect(ids.idOf(`text ${i}`)).toBe(i);
+  for (let i = 0; i < 20_000; i++) if (ids.idOf(`text ${i}`) !== i) expect.fail(`${i}`);
+});
+
+test('what is new beyond the most has no number, what is known keeps its own', () => {
+  const texts = new TextIds(3);
+  expect(['a', 'b', 'c', 'd', 'a', 'd', 'c'].map((text) => texts.idOf(text))).toEqual([
+    ...[0, 1, 2, -1, 0, -1, 2],
+  ]);
+  const pairs = new PairIds(2);
+  const found = [1, 2, 3, 1, 3].map((first) => pairs.idOf(first, -first));
+  expect(found).toEqual([0, 1, -1, 0, -1]);
 });

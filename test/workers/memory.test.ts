@@ -61,6 +61,11 @@ const shop = (i: number) => `the shop in the town of district ${Math.floor(i / 9
 const cent = (i: number) => `${(i * 7) % 10}.50`;
 
 test.each<[string, string, (i: number) => string]>([
+  [
+    'csv with a label of its own in each record',
+    'day,shop,revenue,orders\n',
+    (i) => `${day(Math.floor(i / 9_000))},the shop in the town of district ${i},7.50,3\n`,
+  ],
   ['csv', 'day,shop,revenue,orders\n', (i) => `${day(i)},${shop(i)},${cent(i)},${i % 10}\n`],
   [
     'json',
@@ -72,13 +77,16 @@ test.each<[string, string, (i: number) => string]>([
   ],
 ])(
   '100 MiB of %s stay under 200 MiB of memory',
-  async (format, head, line) => {
+  async (name, head, line) => {
+    const format = name.split(' ', 1)[0]!;
     const taken = await parseHundredMebibytes(format, head, line, format === 'json' ? ']' : '');
     const { idle, peak, counts, refusal, rows, lines } = taken;
     expect(refusal).toBeNull();
     expect(counts).toMatchObject({ records: lines, parsed: lines });
     expect(rows).toBe(2 * lines);
-    expect((peak - idle) / mebibyte).toBeLessThan(200);
+    const took = (peak - idle) / mebibyte;
+    console.log(`${name}: ${took.toFixed(0)} MiB`);
+    expect(took).toBeLessThan(200);
   },
   180_000,
 );

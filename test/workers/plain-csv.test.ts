@@ -142,6 +142,24 @@ describe('plain rows read by their bytes', () => {
     expect(plain.taken).toBeLessThan(20_000);
   });
 
+  test('are counted exactly, however many labels there are', () => {
+    const { fields } = shapes.wide!;
+    const row = (i: number) => `2024-05-0${1 + (i % 2)},shop ${i % 40_001},b${i % 7},1,${i % 5}\n`;
+    const rows = Array.from({ length: 100_000 }, (_, i) => row(i));
+    const identities = new Set(
+      rows.flatMap((text) => {
+        const [day, shop, place] = text.split(',');
+        return [`${day} ${shop} ${place}`, `${day} ${shop}`];
+      }),
+    );
+    const bytes = Buffer.from(`day,shop,place,revenue,orders\n${rows.join('')}`);
+    const plain = parsed(fields, [bytes], 'plain');
+    expect(plain.result).toEqual(parsed(fields, [bytes], 'text').result);
+    const { samples, supersededWithin } = plain.result.counts;
+    expect([samples, samples + supersededWithin]).toEqual([identities.size, 200_000]);
+    expect(plain.taken).toBe(100_000);
+  });
+
   test('are split at tabs as at commas', () => {
     const { fields } = shapes.wide!;
     const bytes = Buffer.from('day\tshop\tplace\trevenue\n2024-05-01\ta,b\t\t1\n');
