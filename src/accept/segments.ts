@@ -37,7 +37,7 @@ export class Segments {
       groupMax: limits.segmentBodiesMax,
       weightMax: limits.segmentBytesMax,
       weigh: ({ body }) => body.length,
-      atOnce: limits.segmentsAtOnce,
+      patience: limits.segmentPatience,
       waitingMax: limits.segmentWaitingMax,
       refuse: () => new StoreAway('too many small bodies wait for the store'),
     });

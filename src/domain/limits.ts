@@ -44,8 +44,11 @@ export const limits = {
   segmentBytesMax: 1024 * 1024,
   /** Each body has a line in the index, of some 400 bytes; keys and media types may be longer. */
   segmentIndexBytesMax: 4 * 1024 * 1024,
-  /** Segments on their way to the store; the next one gathers until one has arrived. */
-  segmentsAtOnce: 2,
+  /**
+   * Senders who were answered together come back together: so long the next segment is held for
+   * them, as a share of what the last one took and in milliseconds.
+   */
+  segmentPatience: { share: 0.5, msMax: 10 },
   /** Bodies that wait for their segment; beyond it the store counts as away. */
   segmentWaitingMax: 20_000,
   /** Bytes of neighbours in a segment that are read at once. */

@@ -7,8 +7,11 @@ export interface GatherLimits<T> {
   /** The sum of `weigh` over one group; an item that is heavier alone leaves alone. */
   readonly weightMax?: number;
   weigh?(item: T): number;
-  /** Groups under way at once. */
-  readonly atOnce?: number;
+  /**
+   * How long the next group is held for those who were just answered, as a share of the time that
+   * theirs took, and in milliseconds at most. Absent: not at all.
+   */
+  readonly patience?: { readonly share: number; readonly msMax: number };
   /** Items that may wait; `refuse` makes the error of the next one. */
   readonly waitingMax?: number;
   refuse?(): Error;
@@ -21,10 +24,14 @@ interface Waiting<T, R> {
 }
 
 /**
- * Gathers calls into groups. An item that may leave (none is under way) leaves with all that comes
- * in the same turn of the event loop; else it waits until a group returns, and leaves with all
- * that waits by then. So a lone caller never waits for company, and under load one costly step (a
- * sync to disk, a request) is shared by many.
+ * Gathers calls into groups, one under way at a time. An item that finds none leaves with all that
+ * comes in the same turn of the event loop; else it waits until the group returns, and leaves with
+ * all that waits by then. So a lone caller never waits for company, and under load one costly step
+ * (a sync to disk, a request) is shared by many.
+ *
+ * Callers who were answered together come back together. With `patience` the next group is held
+ * for a while until they are there: otherwise the callers part into two halves that take turns,
+ * each waiting for the other's step.
  *
  * Ordering: groups are sent, and items stand in them, in the order of their coming.
  * Failure: a failed group rejects its own items only; the next one is sent as usual.
@@ -33,8 +40,10 @@ export class Gather<T, R> {
   readonly #send: (group: T[]) => Promise<readonly R[]>;
   readonly #limits: GatherLimits<T>;
   #waiting: Waiting<T, R>[] = [];
-  #underWay = 0;
+  #isUnderWay = false;
   #turnComes = false;
+  /** While the next group is held: how many it is held for. */
+  #held: { readonly until: NodeJS.Timeout; readonly wanted: number } | null = null;
   #onIdle: (() => void)[] = [];
 
   /** @param send answers each item of the group, in their order */
@@ -51,28 +60,26 @@ export class Gather<T, R> {
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      const { atOnce = 1 } = this.#limits;
-      if (this.#turnComes || this.#underWay >= atOnce) return;
-      this.#turnComes = true;
-      setImmediate(() => {
-        this.#turnComes = false;
-        this.#sendMore();
-      });
+      if (this.#isUnderWay) return;
+      if (this.#held === null) this.#sendAfterTurn();
+      else if (this.#waiting.length >= this.#held.wanted) this.#letGo();
     });
   }
 
   /** Resolves when nothing waits or is under way any more. */
   async idle(): Promise<void> {
-    while (this.#underWay > 0 || this.#waiting.length > 0) {
+    while (this.#isUnderWay || this.#waiting.length > 0) {
       await new Promise<void>((resolve) => this.#onIdle.push(resolve));
     }
   }
 
-  #sendMore(): void {
-    const { atOnce = 1 } = this.#limits;
-    while (!this.#turnComes && this.#waiting.length > 0 && this.#underWay < atOnce) {
-      void this.#run(this.#take());
-    }
+  #sendAfterTurn(): void {
+    if (this.#turnComes || this.#waiting.length === 0) return;
+    this.#turnComes = true;
+    setImmediate(() => {
+      this.#turnComes = false;
+      if (!this.#isUnderWay && this.#held === null) void this.#run(this.#take());
+    });
   }
 
   #take(): Waiting<T, R>[] {
@@ -88,7 +95,8 @@ export class Gather<T, R> {
   }
 
   async #run(group: Waiting<T, R>[]): Promise<void> {
-    this.#underWay += 1;
+    this.#isUnderWay = true;
+    const began = performance.now();
     try {
       const answers = await this.#send(group.map((one) => one.item));
       assert(answers.length === group.length, 'each item of a group has its answer');
@@ -96,9 +104,25 @@ export class Gather<T, R> {
     } catch (error) {
       for (const one of group) one.reject(error);
     }
-    this.#underWay -= 1;
-    this.#sendMore();
-    if (this.#underWay > 0 || this.#waiting.length > 0) return;
+    this.#isUnderWay = false;
+    if (!this.#hold(group.length, performance.now() - began)) this.#sendAfterTurn();
+    if (this.#waiting.length > 0) return;
     for (const tell of this.#onIdle.splice(0)) tell();
+  }
+
+  /** Holds the next group for those who were in the last one. @returns whether it is held */
+  #hold(answered: number, tookMs: number): boolean {
+    const { patience, groupMax = Infinity } = this.#limits;
+    const wanted = Math.min(answered + this.#waiting.length, groupMax);
+    if (!patience || answered === 1 || this.#waiting.length >= wanted) return false;
+    const ms = Math.min(patience.share * tookMs, patience.msMax);
+    this.#held = { wanted, until: setTimeout(() => this.#letGo(), ms) };
+    return true;
+  }
+
+  #letGo(): void {
+    clearTimeout(this.#held?.until);
+    this.#held = null;
+    this.#sendAfterTurn();
   }
 }

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Gather, type GatherLimits } from '../../src/std/gather.ts';
@@ -19,7 +19,8 @@ function byHand(limits: GatherLimits<string> = {}) {
     if (error) open[answered]!.reject(error);
     else open[answered]!.resolve(group.map((item) => item.toUpperCase()));
     answered += 1;
-    await turn();
+    // The next group leaves at the end of the turn that brings the answer.
+    for (let i = 0; i < 2; i++) await turn();
   };
   return { gather, sent, answer };
 }
@@ -69,20 +70,59 @@ describe('a group', () => {
     const both = await Promise.allSettled([gather.add(1), gather.add(2)]);
     expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
+});
 
-  test('does not wait for another where two may be under way', async () => {
-    const { gather, sent, answer } = byHand({ atOnce: 2 });
-    const all = [];
-    for (const item of ['a', 'b', 'c']) {
+describe('with patience', () => {
+  const patience = { share: 10, msMax: 2_000 };
+
+  test('those who were answered together leave together again', async () => {
+    const { gather, sent, answer } = byHand({ patience });
+    const all = ['a', 'b'].map((item) => gather.add(item));
+    await turn();
+    all.push(gather.add('c'));
+    await sleep(20);
+    await answer();
+    // Behind a and b, c is held until they are back.
+    for (const item of ['a2', 'b2']) {
+      expect(sent).toEqual([['a', 'b']]);
       all.push(gather.add(item));
       await turn();
     }
-    expect(sent).toEqual([['a'], ['b']]);
+    await turn();
+    expect(sent).toEqual([
+      ['a', 'b'],
+      ['c', 'a2', 'b2'],
+    ]);
     await answer();
+    expect(await Promise.all(all)).toEqual(['A', 'B', 'C', 'A2', 'B2']);
+  });
+
+  test('nobody is held for longer than it lasts', async () => {
+    const { gather, sent, answer } = byHand({ patience: { share: 10, msMax: 30 } });
+    const all = ['a', 'b'].map((item) => gather.add(item));
+    await turn();
+    all.push(gather.add('c'));
+    await sleep(20);
+    await answer();
+    const began = performance.now();
+    await expect.poll(() => sent.length, { interval: 1 }).toBe(2);
+    expect(performance.now() - began).toBeLessThan(500);
+    expect(sent[1]).toEqual(['c']);
+    await answer();
+    await Promise.all(all);
+    await gather.idle();
+  });
+
+  test('a lone caller is never held', async () => {
+    const { gather, sent, answer } = byHand({ patience });
+    for (const item of ['a', 'b', 'c']) {
+      const one = gather.add(item);
+      await turn();
+      await sleep(5);
+      await answer();
+      expect(await one).toBe(item.toUpperCase());
+    }
     expect(sent).toEqual([['a'], ['b'], ['c']]);
-    await answer();
-    await answer();
-    expect(await Promise.all(all)).toEqual(['A', 'B', 'C']);
   });
 });
 
@@ -98,28 +138,34 @@ test('more than may wait are refused with the error of the caller', async () => 
 test('groups keep the order and both bounds, and nothing is lost or doubled', async () => {
   const items = fc.array(fc.nat(9), { maxLength: 60 });
   await fc.assert(
-    fc.asyncProperty(items, fc.integer({ min: 1, max: 5 }), async (weights, groupMax) => {
-      const groups: { n: number; weight: number }[][] = [];
-      const send = async (group: { n: number; weight: number }[]) => {
-        groups.push(group);
-        await turn();
-        return group.map(({ n }) => n);
-      };
-      const weigh = ({ weight }: { weight: number }) => weight;
-      const gather = new Gather(send, { groupMax, weightMax: 12, weigh });
-      const adding = weights.map(async (weight, n) => {
-        for (let i = 0; i < weight % 3; i++) await turn();
-        return gather.add({ n, weight });
-      });
-      expect(await Promise.all(adding)).toEqual(weights.map((_, n) => n));
-      await gather.idle();
-      expect(groups.flat().length).toBe(weights.length);
-      for (const group of groups) {
-        expect(group.length).toBeLessThanOrEqual(groupMax);
-        const weight = group.reduce((sum, one) => sum + one.weight, 0);
-        expect(group.length === 1 || weight <= 12).toBe(true);
-      }
-    }),
+    fc.asyncProperty(
+      items,
+      fc.integer({ min: 1, max: 5 }),
+      fc.nat(1),
+      async (weights, groupMax, share) => {
+        const groups: { n: number; weight: number }[][] = [];
+        const send = async (group: { n: number; weight: number }[]) => {
+          groups.push(group);
+          await turn();
+          return group.map(({ n }) => n);
+        };
+        const weigh = ({ weight }: { weight: number }) => weight;
+        const patience = { share, msMax: 3 };
+        const gather = new Gather(send, { groupMax, weightMax: 12, weigh, patience });
+        const adding = weights.map(async (weight, n) => {
+          for (let i = 0; i < weight % 3; i++) await turn();
+          return gather.add({ n, weight });
+        });
+        expect(await Promise.all(adding)).toEqual(weights.map((_, n) => n));
+        await gather.idle();
+        expect(groups.flat().length).toBe(weights.length);
+        for (const group of groups) {
+          expect(group.length).toBeLessThanOrEqual(groupMax);
+          const weight = group.reduce((sum, one) => sum + one.weight, 0);
+          expect(group.length === 1 || weight <= 12).toBe(true);
+        }
+      },
+    ),
     { numRuns: 50 },
   );
 });
