@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError } from 'commander';
@@ -7,9 +7,10 @@ import { cases } from './cases/list.ts';
 import type { Measured } from './measure.ts';
 import { commitOf, describeMachine } from './report/machine.ts';
 import { figure, goalText } from './report/numbers.ts';
+import { withNewest } from './report/readme.ts';
 import { type Result, resultRow } from './report/result.ts';
 import { drawResults } from './report/svg.ts';
-import { tableMarkdown, tableText } from './report/table.ts';
+import { tableText } from './report/table.ts';
 import { runCases } from './run.ts';
 import type { World } from './world/world.ts';
 
@@ -46,12 +47,12 @@ const rows = await runCases(chosen, { size, tell, onWorld: (made) => (world = ma
 const result: Result = { commit, date, size, machine, results: rows.map(resultRow) };
 const seconds = ((performance.now() - started) / 1_000).toFixed(0);
 console.log(
-  `\n${tableText(rows)}\n\n${commit}, ${machine.cpu}, ${machine.cores} cores, ${seconds} s`,
+  `\n${tableText(result.results)}\n\n${commit}, ${machine.cpu}, ${machine.cores} cores, ${seconds} s`,
 );
 if (json) writeFileSync(json, `${JSON.stringify(result, null, 2)}\n`);
 if (chosen.length === cases.length) keep();
 
-/** A run of all cases is kept: dated, and as the newest one that the README shows. */
+/** A run of all cases is kept, dated; the README shows the newest full one. */
 function keep(): void {
   mkdirSync(results, { recursive: true });
   const name = `${date.slice(0, 19).replaceAll(':', '')}-${size}`;
@@ -62,7 +63,8 @@ function keep(): void {
   writeFileSync(join(results, `${name}.svg`), picture);
   if (size === 'full') {
     writeFileSync(join(results, 'newest.svg'), picture);
-    writeFileSync(join(results, 'newest.md'), `# ${caption}\n\n${tableMarkdown(rows)}\n`);
+    const readme = fileURLToPath(new URL('README.md', import.meta.url));
+    writeFileSync(readme, withNewest(readFileSync(readme, 'utf8'), result));
   }
   console.log(`kept as bench/results/${name}.json and .svg`);
 }

@@ -1,35 +1,39 @@
-import type { Measured, Row } from '../measure.ts';
 import { figure, goalText } from './numbers.ts';
+import type { ResultRow, ResultVariant } from './result.ts';
 
 const heads = ['name', 'variant', 'ours', 'theirs', 'unit', 'ratio', 'spread', 'goal', ''];
 /** The columns of figures stand on the right. */
 const figures = new Set(['ours', 'theirs', 'ratio']);
 
 /** The rows as a table for the terminal, every variant on a line. */
-export function tableText(rows: readonly Row[]): string {
-  const lines = rows.flatMap((row) => row.all.map((measured) => cellsOf(row, measured)));
-  const widths = heads.map((head, i) =>
-    Math.max(...[heads, ...lines].map((l) => l[i]!.length), head.length),
+export function tableText(rows: readonly ResultRow[]): string {
+  const lines = linesOf(rows);
+  const widths = heads.map((_, i) =>
+    Math.max(...[heads, ...lines].map((cells) => width(cells, i))),
   );
-  const text = (cells: readonly string[]) =>
-    cells
-      .map((cell, i) =>
-        figures.has(heads[i]!) ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!),
-      )
-      .join('  ')
-      .trimEnd();
-  return [heads, widths.map((width) => '-'.repeat(width)), ...lines].map(text).join('\n');
+  const padded = (cell: string, i: number) =>
+    figures.has(heads[i]!) ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!);
+  const text = (cells: readonly string[]) => cells.map(padded).join('  ').trimEnd();
+  const rule = widths.map((wide) => '-'.repeat(wide));
+  return [heads, rule, ...lines].map(text).join('\n');
 }
 
 /** The same as Markdown. */
-export function tableMarkdown(rows: readonly Row[]): string {
-  const lines = rows.flatMap((row) => row.all.map((measured) => cellsOf(row, measured)));
+export function tableMarkdown(rows: readonly ResultRow[]): string {
   const rule = heads.map((head) => (figures.has(head) ? '--:' : '---'));
-  return [heads, rule, ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return [heads, rule, ...linesOf(rows)].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-function cellsOf({ name, unit }: Row, measured: Measured): string[] {
-  const { variant, ours, theirs, ratio, spread, goal } = measured;
+function width(cells: readonly string[], i: number): number {
+  return cells[i]!.length;
+}
+
+function linesOf(rows: readonly ResultRow[]): string[][] {
+  return rows.flatMap((row) => row.variants.map((variant) => cellsOf(row, variant)));
+}
+
+function cellsOf({ name, unit }: ResultRow, result: ResultVariant): string[] {
+  const { variant, ours, theirs, ratio, spread, goal, bound, of, judged } = result;
   return [
     name,
     variant,
@@ -38,12 +42,12 @@ function cellsOf({ name, unit }: Row, measured: Measured): string[] {
     unit,
     figure(ratio),
     `${figure(spread.low)} – ${figure(spread.high)}`,
-    measured.judged ? goalText(goal, unit) : '',
-    verdict(measured),
+    judged ? goalText({ value: goal, bound, of }, unit) : '',
+    verdict(result),
   ];
 }
 
-function verdict({ judged, holds }: Measured): string {
+function verdict({ judged, holds }: ResultVariant): string {
   if (!judged) return 'beside';
   return holds ? 'holds' : 'missed';
 }

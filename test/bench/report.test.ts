@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Measured, Row } from '../../bench/measure.ts';
 import { figure, goalText } from '../../bench/report/numbers.ts';
+import { withNewest } from '../../bench/report/readme.ts';
 import { resultRow } from '../../bench/report/result.ts';
 import { beyondGoal, drawResults, xOf } from '../../bench/report/svg.ts';
 import { tableMarkdown, tableText } from '../../bench/report/table.ts';
@@ -29,15 +30,31 @@ test('a goal is said with its sign, and with its unit where it is about our own 
 });
 
 test('the table has a line for each variant, in columns', () => {
-  expect(tableText([row]).split('\n')).toEqual([
+  expect(tableText([resultRow(row)]).split('\n')).toEqual([
     'name            variant    ours  theirs  unit  ratio  spread       goal',
     '--------------  ---------  ----  ------  ----  -----  -----------  ------  ------',
     'document-minio  4 at once   251     403  MB/s   0.62  0.60 – 0.65  ≥ 0.85  missed',
     'document-minio  a < b       251     403  MB/s   0.62  0.60 – 0.65          beside',
   ]);
-  expect(tableMarkdown([row]).split('\n')[2]).toBe(
+  expect(tableMarkdown([resultRow(row)]).split('\n')[2]).toBe(
     '| document-minio | 4 at once | 251 | 403 | MB/s | 0.62 | 0.60 – 0.65 | ≥ 0.85 | missed |',
   );
+});
+
+test('the README takes the newest result between its marks, and keeps the rest', () => {
+  const machine = {
+    ...{ cpu: 'Some CPU', cores: 2, memoryGiB: 24, kernel: 'Linux 6.1', loadBefore: 0.5 },
+    versions: { node: '22.1.0' },
+  };
+  const date = '2026-11-21T03:04:05.000Z';
+  const result = { commit: 'abc', date, size: 'full', machine, results: [resultRow(row)] };
+  const readme = 'before\n<!-- newest -->\nold\n<!-- /newest -->\nafter\n';
+  const found = withNewest(readme, result);
+  expect(found).toMatch(/^before\n<!-- newest -->\n2026-11-21 03:04 UTC, commit abc, Some CPU/);
+  expect(found).toContain('| document-minio | 4 at once | 251 |');
+  expect(found).not.toContain('old');
+  expect(found).toMatch(/\n<!-- \/newest -->\nafter\n$/);
+  expect(() => withNewest('no marks', result)).toThrow('no place');
 });
 
 test('the result has what a program wants to know of each name', () => {
