@@ -46,9 +46,8 @@ const rows = await runCases(chosen, { size, tell, onWorld: (made) => (world = ma
 
 const result: Result = { commit, date, size, machine, results: rows.map(resultRow) };
 const seconds = ((performance.now() - started) / 1_000).toFixed(0);
-console.log(
-  `\n${tableText(result.results)}\n\n${commit}, ${machine.cpu}, ${machine.cores} cores, ${seconds} s`,
-);
+const where = `${machine.cpu}, ${machine.cores} cores`;
+console.log(`\n${tableText(result.results)}\n\n${commit}, ${where}, ${seconds} s`);
 if (json) writeFileSync(json, `${JSON.stringify(result, null, 2)}\n`);
 if (chosen.length === cases.length) keep();
 
@@ -57,7 +56,6 @@ function keep(): void {
   mkdirSync(results, { recursive: true });
   const name = `${date.slice(0, 19).replaceAll(':', '')}-${size}`;
   writeFileSync(join(results, `${name}.json`), `${JSON.stringify(result, null, 2)}\n`);
-  const where = `${machine.cpu}, ${machine.cores} cores`;
   const caption = `${date.slice(0, 10)}, ${commit}, ${where}, ${size}`;
   const picture = drawResults(result.results, caption);
   writeFileSync(join(results, `${name}.svg`), picture);

@@ -20,9 +20,10 @@ export function withNewest(readme: string, result: Result): string {
 function linesOf({ commit, date, machine, results }: Result): string[] {
   const { cpu, cores, memoryGiB, kernel, loadBefore, versions } = machine;
   const made = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  const when = `${date.slice(0, 16).replace('T', ' ')} UTC, commit ${commit}`;
+  const machineText = `${cpu} with ${cores} cores and ${memoryGiB} GiB, ${kernel}`;
   return [
-    `${date.slice(0, 16).replace('T', ' ')} UTC, commit ${commit}, ${cpu} with ${cores} cores and ` +
-      `${memoryGiB} GiB, ${kernel}; load before ${figure(loadBefore)}. ${made.join(', ')}.`,
+    `${when}, ${machineText}; load before ${figure(loadBefore)}. ${made.join(', ')}.`,
     '',
     '![How far each figure is beyond its goal](results/newest.svg)',
     '',
