@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import type { Rejection } from '../domain/nouns.ts';
 import { rejectionColumns } from '../domain/rejection-row.ts';
 import { sampleColumns } from '../domain/sample-row.ts';
+import { giveBack } from '../std/give-back.ts';
 import type { ClickHouseAddress } from './address.ts';
 import { connect, reach } from './client.ts';
 import { forgetStatements } from './forget.ts';
@@ -87,7 +88,9 @@ class ClickHouseSamples implements SampleStore {
       });
       return (await answer.stream.toArray()) as Buffer[];
     });
-    return joinRows(chunks, query.limit);
+    const answer = joinRows(chunks, query.limit);
+    for (const chunk of chunks) giveBack(chunk);
+    return answer;
   }
 
   async *generation(query: GenerationQuery): AsyncIterable<Buffer> {

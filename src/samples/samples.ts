@@ -91,6 +91,7 @@ export interface WindowQuery {
 }
 
 export interface WindowAnswer {
+  /** Nobody else has it: its memory may be given back. */
   readonly json: Buffer;
   readonly count: number;
   /** The window holds more than `limit`. */

@@ -15,6 +15,7 @@ import { etagMatches, etagOf } from '../http/etag.ts';
 import type { Exchange, Reply } from '../http/exchange.ts';
 import type { Route } from '../http/routes.ts';
 import type { SampleStore, WindowAnswer } from '../samples/samples.ts';
+import { giveBack } from '../std/give-back.ts';
 import { AnswerCache, type EncodedAnswer } from './answer-cache.ts';
 
 export interface SamplesParts {
@@ -108,11 +109,13 @@ function samplesJson(sourceId: string, window: ReadWindow, rows: WindowAnswer): 
       narrowed: window.narrowed,
     },
   });
-  return Buffer.concat([
+  const json = Buffer.concat([
     Buffer.from(`${head.slice(0, -1)},"samples":`),
     rows.json,
     Buffer.from(`,"truncated":${rows.truncated}}`),
   ]);
+  giveBack(rows.json);
+  return json;
 }
 
 async function encode(json: Buffer, encoding: Encoding): Promise<EncodedAnswer> {
