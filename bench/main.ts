@@ -68,9 +68,10 @@ function keep(): void {
 }
 
 function tell(bench: BenchCase, { variant, ours, theirs, ...measured }: Measured): void {
-  const { ratio, goal, notes } = measured;
+  const { ratio, goal, notes, seconds } = measured;
   const figures = `${figure(ours)} against ${figure(theirs)} ${bench.unit}, ratio ${figure(ratio)}`;
-  console.log(`${bench.name} (${variant}): ${figures}, goal ${goalText(goal, bench.unit)}`);
+  const about = `goal ${goalText(goal, bench.unit)}, ${seconds.toFixed(0)} s`;
+  console.log(`${bench.name} (${variant}): ${figures}, ${about}`);
   for (const note of notes) console.log(`  ${note}`);
 }
 

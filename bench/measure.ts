@@ -9,6 +9,8 @@ export interface Measured extends Summary {
   readonly goal: Goal;
   readonly holds: boolean;
   readonly rounds: number;
+  /** What all of it took: servers, checks and rounds. */
+  readonly seconds: number;
   readonly notes: readonly string[];
 }
 
@@ -41,6 +43,7 @@ export async function measureCase(
 }
 
 async function measureVariant(variant: Variant, size: Size, world: World): Promise<Measured> {
+  const started = performance.now();
   const contest = await variant.prepare(world);
   try {
     await contest.check();
@@ -52,6 +55,7 @@ async function measureVariant(variant: Variant, size: Size, world: World): Promi
       ...{ variant: variant.name, judged: variant.judged, goal: variant.goal },
       holds: holds(variant.goal, summary),
       rounds: count,
+      seconds: (performance.now() - started) / 1_000,
       notes: contest.notes?.() ?? [],
     };
   } finally {

@@ -43,7 +43,7 @@ async function sendOne(
   n: number,
 ): Promise<void> {
   const [first, rest] = documentParts(template, n);
-  const plain = requestHead(target, n, 'application/octet-stream');
+  const plain = requestHead(target, n, 'application/octet-stream', [first, rest]);
   const length = template.bytes.length;
   const upload = { ...plain.headers, 'upload-length': String(length) };
   const head = target.kind === 'tus' ? { ...plain, headers: upload } : plain;

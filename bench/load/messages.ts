@@ -9,8 +9,11 @@ export type Address = { readonly port: number } | { readonly socketPath: string 
 export type Target =
   /** `POST /v1/ingest`, as weir and the ordinary services take it. */
   | { readonly kind: 'ingest'; readonly port: number; readonly keys: readonly string[] }
-  /** A signed PUT of each delivery, straight to the object store. */
-  | { readonly kind: 'put'; readonly address: S3Address }
+  /**
+   * A signed PUT of each delivery, straight to the object store. `hashed`: with its SHA-256, which
+   * the store then checks.
+   */
+  | { readonly kind: 'put'; readonly address: S3Address; readonly hashed: boolean }
   /** `POST` with the whole upload (tus 1.0.0, "Creation With Upload"). */
   | { readonly kind: 'tus'; readonly port: number };
 

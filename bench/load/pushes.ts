@@ -15,7 +15,8 @@ export async function sendPushes(job: PushesJob): Promise<Load> {
   let next = job.first;
   const setupRequest = (request: Request) => {
     const n = next++;
-    const head = requestHead(target, n, 'application/json');
+    // Pushes are never hashed, so that there is no body to look at.
+    const head = requestHead(target, n, 'application/json', []);
     return { ...request, ...head, body: pushBody(n, job.pushBytes) };
   };
   const latenciesMs: number[] = [];

@@ -1,4 +1,5 @@
-import { hostHeader } from '../../src/artifacts/s3/address.ts';
+import { createHash } from 'node:crypto';
+import { hostHeader, type S3Address } from '../../src/artifacts/s3/address.ts';
 import { amzDate, authorization } from '../../src/artifacts/s3/sign.ts';
 import type { Target } from './messages.ts';
 import { deliveryKey } from './push.ts';
@@ -15,9 +16,17 @@ export const keptStatus = { ingest: 202, put: 200, tus: 201 } as const;
 
 const unsigned = 'UNSIGNED-PAYLOAD';
 
-/** The head of delivery number `n`, without its length. */
-export function requestHead(target: Target, n: number, mediaType: string): RequestHead {
-  if (target.kind === 'put') return signedPut(target.address, `direct/${deliveryKey(n)}`);
+/** The head of delivery number `n`, without its length. @param body in parts */
+export function requestHead(
+  target: Target,
+  n: number,
+  mediaType: string,
+  body: readonly Uint8Array[],
+): RequestHead {
+  if (target.kind === 'put') {
+    const payload = target.hashed ? sha256Of(body) : unsigned;
+    return signedPut(target.address, `direct/${deliveryKey(n)}`, payload);
+  }
   const host = `127.0.0.1:${target.port}`;
   if (target.kind === 'tus') {
     const type = 'application/offset+octet-stream';
@@ -34,16 +43,22 @@ export function requestHead(target: Target, n: number, mediaType: string): Reque
   return { method: 'POST', path: '/v1/ingest', headers };
 }
 
-/** The cheapest PUT there is: the body is neither hashed by us nor checked by the store. */
-function signedPut(address: Extract<Target, { kind: 'put' }>['address'], object: string) {
+function sha256Of(parts: readonly Uint8Array[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest('hex');
+}
+
+/** @param payload what is signed of the body: its hash, or that it is not signed */
+function signedPut(address: S3Address, object: string, payload: string): RequestHead {
   const path = `/${address.bucket}/${object}`;
   const date = amzDate(Date.now());
   const headers: Record<string, string> = {
     host: hostHeader(address),
-    'x-amz-content-sha256': unsigned,
+    'x-amz-content-sha256': payload,
     'x-amz-date': date,
   };
-  const signed = authorization({ method: 'PUT', path, headers, payload: unsigned }, address, date);
+  const signed = authorization({ method: 'PUT', path, headers, payload }, address, date);
   return { method: 'PUT', path, headers: { ...headers, authorization: signed } };
 }
 

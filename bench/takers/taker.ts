@@ -31,7 +31,7 @@ export async function requireKept(
   mediaType: string,
 ): Promise<void> {
   const { target } = taker;
-  const { method, path, headers } = requestHead(target, n, mediaType);
+  const { method, path, headers } = requestHead(target, n, mediaType, [body]);
   const port = target.kind === 'put' ? target.address.port : target.port;
   const more: Record<string, string> =
     target.kind === 'tus' ? { 'upload-length': String(body.length) } : {};

@@ -8,7 +8,14 @@ import { tableMarkdown, tableText } from '../../bench/report/table.ts';
 import { XmlReader } from '../../workers/xml.ts';
 
 const measured: Measured = {
-  ...{ variant: '4 at once', judged: true, holds: false, rounds: 7, notes: ['p50 3 ms'] },
+  ...{
+    variant: '4 at once',
+    judged: true,
+    holds: false,
+    rounds: 7,
+    seconds: 1,
+    notes: ['p50 3 ms'],
+  },
   ...{ ours: 251.234567, theirs: 402.5, ratio: 0.624, spread: { low: 0.6, high: 0.65 } },
   goal: { value: 0.85, bound: 'at least', of: 'ratio' },
 };
