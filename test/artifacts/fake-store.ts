@@ -39,10 +39,19 @@ export function serve(socket: net.Socket, answer = (good: string) => good): void
   let received = '';
   socket.on('data', (bytes) => {
     received += bytes.toString('latin1');
-    const sum = /x-amz-checksum-sha256:(\S+)\r\n\r\n$/.exec(received)?.[1];
+    const sum = sumOf(received);
     if (!sum) return;
     received = '';
     const headers = `x-amz-checksum-sha256: ${sum}\r\nContent-Length: 0\r\n`;
     socket.write(answer(`HTTP/1.1 200 OK\r\n${headers}\r\n`));
   });
+}
+
+/** The checksum of a PUT that is there as a whole: behind its body, or in its head. */
+function sumOf(received: string): string | undefined {
+  const trailer = /x-amz-checksum-sha256:(\S+)\r\n\r\n$/.exec(received)?.[1];
+  const [head = '', ...rest] = received.split('\r\n\r\n');
+  const length = Number(/content-length: (\d+)/.exec(head)?.[1]);
+  const isWhole = rest.join('\r\n\r\n').length === length;
+  return trailer ?? (isWhole ? /x-amz-checksum-sha256: (\S+)/.exec(head)?.[1] : undefined);
 }

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StoreAway } from '../../src/artifacts/artifacts.ts';
+import { segmentName } from '../../src/artifacts/object-name.ts';
 import { parseS3Address } from '../../src/artifacts/s3/address.ts';
 import { S3Store } from '../../src/artifacts/s3/store.ts';
 import { artifactContract } from '../contract/artifacts.ts';
@@ -92,6 +93,17 @@ function verified(minio: () => Minio): void {
     const error = await failure(upload.commit(sha256(Buffer.from('other'))));
     expect(error).toBeInstanceOf(StoreAway);
     expect(error.message).toContain('XAmzContentChecksumMismatch');
+    expect(await namesIn(store)).toEqual([]);
+    await store.close();
+  });
+
+  test('a segment with a wrong SHA-256 stores nothing', async () => {
+    const store = await openStore(minio());
+    const upload = store.begin(segmentName(newObject()), 3, null);
+    await upload.write(Buffer.from('abc'));
+    const error = await failure(upload.commit(sha256(Buffer.from('abd'))));
+    expect(error).toBeInstanceOf(StoreAway);
+    expect(error.message).toContain('answered 400');
     expect(await namesIn(store)).toEqual([]);
     await store.close();
   });

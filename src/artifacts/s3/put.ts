@@ -45,6 +45,31 @@ export function putHead(address: S3Address, put: Put): string {
   ].join('');
 }
 
+/**
+ * The head of a PUT whose body is known: its hash is signed, and told as the checksum that the
+ * store verifies and keeps ("Signature calculations: transferring payload in a single chunk").
+ */
+export function wholePutHead(address: S3Address, put: Put, sha256: Buffer): string {
+  const path = `/${address.bucket}/${put.object}`;
+  const date = amzDate(put.now);
+  const payload = sha256.toString('hex');
+  const headers: Record<string, string> = {
+    host: hostHeader(address),
+    [checksum]: sha256.toString('base64'),
+    'x-amz-content-sha256': payload,
+    'x-amz-date': date,
+    ...put.meta,
+  };
+  const request = { method: 'PUT', path, headers, payload };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return [
+    `PUT ${path} HTTP/1.1\r\n`,
+    ...lines,
+    `authorization: ${authorization(request, address, date)}\r\n`,
+    `content-length: ${put.length}\r\n\r\n`,
+  ].join('');
+}
+
 /** All that goes behind the body's last byte. The store keeps nothing until this has arrived. */
 export function trailer(sha256: Buffer, length: number): string {
   assert(sha256.length === 32, 'a SHA-256 is 32 bytes');

@@ -3,13 +3,13 @@ import { StoreAway, type Upload } from '../artifacts.ts';
 import { requireKept } from './answer.ts';
 import type { Connection } from './connection.ts';
 import { storeError } from './errors.ts';
-import { type Put, putHead, trailer } from './put.ts';
+import { type Put, wholePutHead } from './put.ts';
 import type { Response } from './response.ts';
 import type { UploadMeans } from './upload.ts';
 
 /**
- * A body that is whole before any of it is sent: head, body and trailer leave together, so that
- * the store has all of them at once. For bodies of at most a few MiB, which are copied.
+ * A body that is whole before any of it is sent: its hash is in the head, and head and body leave
+ * together, so that the store has all at once. For bodies of at most a few MiB, which are copied.
  *
  * Ordering: nothing is sent before the commit. The store's answer is its word as with `S3Upload`.
  *
@@ -42,13 +42,13 @@ export class S3WholeUpload implements Upload {
   }
 
   async commit(sha256: Buffer): Promise<void> {
-    const end = trailer(sha256, this.#put.length);
+    assert(sha256.length === 32, 'a SHA-256 is 32 bytes');
     if (this.#lost) throw this.#lost;
     assert(this.#written === this.#put.length, 'all announced bytes were written');
     assert(this.#state === 'open', 'an upload is committed once');
     this.#state = 'committing';
     try {
-      await this.#send(sha256, end);
+      await this.#send(sha256);
       this.#state = 'done';
     } catch (error) {
       this.#lost ??= storeError(error, 'taking a body');
@@ -63,7 +63,7 @@ export class S3WholeUpload implements Upload {
     this.#aborted.abort(this.#lost);
   }
 
-  async #send(sha256: Buffer, end: string): Promise<void> {
+  async #send(sha256: Buffer): Promise<void> {
     const { connections } = this.#means;
     const { signal } = this.#aborted;
     let { connection, used } = await connections.take(signal);
@@ -71,11 +71,11 @@ export class S3WholeUpload implements Upload {
     try {
       let response: Response;
       try {
-        response = await this.#exchange(connection, end);
+        response = await this.#exchange(connection, sha256);
       } catch (error) {
         if (!used || signal.aborted || this.#isLate) throw error;
         connection = await connections.fresh(signal);
-        response = await this.#exchange(connection, end);
+        response = await this.#exchange(connection, sha256);
       }
       requireKept(response, sha256);
       kept = connection;
@@ -85,23 +85,20 @@ export class S3WholeUpload implements Upload {
     }
   }
 
-  async #exchange(connection: Connection, end: string): Promise<Response> {
+  async #exchange(connection: Connection, sha256: Buffer): Promise<Response> {
     const { address, responseMs } = this.#means;
     const { signal } = this.#aborted;
     const timer = setTimeout(() => {
       this.#isLate = true;
-      connection.destroy(new Error(`no answer within ${responseMs} ms of the trailer`));
+      connection.destroy(new Error(`no answer within ${responseMs} ms of the body`));
     }, responseMs);
     const abort = () => connection.destroy(signal.reason);
     signal.addEventListener('abort', abort);
     try {
       signal.throwIfAborted();
       const answer = connection.begin();
-      const head = putHead(address, { ...this.#put, now: Date.now() });
-      const [response] = await Promise.all([
-        answer,
-        connection.writeTogether([head, this.#body, end]),
-      ]);
+      const head = wholePutHead(address, { ...this.#put, now: Date.now() }, sha256);
+      const [response] = await Promise.all([answer, connection.writeTogether([head, this.#body])]);
       return response;
     } finally {
       clearTimeout(timer);
