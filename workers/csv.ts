@@ -52,7 +52,11 @@ export class CsvRows {
 
   /** Whether all that was added belongs to rows that were given. */
   get isEmpty(): boolean {
-    return this.#at >= this.#text.length;
+    return this.restChars <= 0;
+  }
+
+  get restChars(): number {
+    return this.#text.length - this.#at;
   }
 
   /** What was added and belongs to no row that was given. */
@@ -85,7 +89,8 @@ export class CsvRows {
       this.#rowStart = start;
       if (this.#nextQuote < end) return this.#judged(this.#quotedRow());
       if (found < 0 && !this.#last) {
-        return this.#short(start, this.line, text.lastIndexOf(this.#delimiter) + 1);
+        const lastCellAt = text.lastIndexOf(this.#delimiter) + 1;
+        return this.#short(start, this.line, Math.max(start, lastCellAt));
       }
       this.#at = Math.min(end + 1, text.length);
       this.#nextLine++;
@@ -117,10 +122,9 @@ export class CsvRows {
   #short(start: number, line: number, lastCellAt: number): null {
     this.#at = start;
     this.#nextLine = line;
-    const end = this.#text.length;
-    if (end - Math.max(start, lastCellAt) > limits.cellCharsMax) {
+    if (charsAtLeast(this.#text, lastCellAt) > limits.cellCharsMax) {
       this.problem = { code: 'cell_too_long', line };
-    } else if (end - start > limits.recordCharsMax) {
+    } else if (this.#text.length - start > limits.recordCharsMax) {
       this.problem = { code: 'record_too_long', line };
     }
     return null;
@@ -207,6 +211,16 @@ function cellEnd(text: string, delimiter: string, from: number): number {
     if (code === carriageReturn && text.charCodeAt(at + 1) === lineFeed) return at;
   }
   return text.length;
+}
+
+/** How many characters the cell has, whatever comes yet, that begins at `at` and goes on. */
+function charsAtLeast(text: string, at: number): number {
+  if (text.length - at <= limits.cellCharsMax) return text.length - at;
+  // What stands at the end may belong to the end of the row, or close the cell.
+  const end = text.endsWith('\r') ? text.length - 1 : text.length;
+  if (text[at] !== quote) return end - at;
+  const inner = text.slice(at + 1, end).replaceAll('""', quote);
+  return inner.endsWith(quote) ? inner.length - 1 : inner.length;
 }
 
 function countLineFeeds(text: string): number {

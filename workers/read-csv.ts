@@ -61,6 +61,9 @@ export class CsvReader implements PieceReader {
         this.#csv.skipLines(taken);
         if (at === bytes.length) break;
         textBytes = taken > 0 ? 0 : Math.min(2 * textBytes + 64, textBytesMax);
+      } else {
+        // A row that goes on is read again: with twice the text each time, as often as it takes.
+        textBytes = Math.max(textBytes, this.#csv.restChars);
       }
       const end = textEnd(bytes, at + textBytes);
       const problem = this.#readText(bytes.toString('utf8', at, end), false);
