@@ -48,12 +48,44 @@ export async function unpack(
   // its first frame: so the frames are found before.
   const frames = zstdFrames(received);
   if ('code' in frames) return frames;
+  const gathered = new GatheredPieces(take);
+  const gatherWithin: TakePiece = async (piece) =>
+    budget.take(piece.length) ?? (await gathered.add(piece));
   for (const frame of frames) {
     const stream = createZstdDecompress({ ...options, params: zstdParams });
-    const problem = await inflate(stream, frame, takeWithin);
+    const problem = await inflate(stream, frame, gatherWithin);
     if (problem !== null) return problem;
   }
-  return null;
+  return gathered.give();
+}
+
+/**
+ * Frames can be tiny, and a record that goes on beyond its piece is read again with the next one:
+ * a thousand pieces of a byte would have a record of megabytes read a thousand times.
+ */
+class GatheredPieces {
+  readonly #take: TakePiece;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(take: TakePiece) {
+    this.#take = take;
+  }
+
+  async add(piece: Buffer): Promise<DeliveryProblem | null> {
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    return this.#bytes < pieceBytes ? null : this.give();
+  }
+
+  async give(): Promise<DeliveryProblem | null> {
+    if (this.#bytes === 0) return null;
+    const [first] = this.#pieces;
+    const whole = this.#pieces.length === 1 ? first! : Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.#bytes = 0;
+    return this.#take(whole);
+  }
 }
 
 /** Undoes the deflate of a file in a ZIP archive, piece by piece. */

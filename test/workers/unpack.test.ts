@@ -118,3 +118,13 @@ test.each([['gzip', gzipSync] as const, ['zstd', zstdCompressSync] as const])(
     });
   },
 );
+
+test('tiny zstd frames are given together', async () => {
+  const frames = Array.from({ length: 1_000 }, (_, i) => zstdCompressSync(Buffer.from(`${i},`)));
+  const pieces: number[] = [];
+  const problem = await unpack(Buffer.concat(frames), 'zstd', async (piece) => {
+    pieces.push(piece.length);
+    return null;
+  });
+  expect([problem, pieces]).toEqual([null, [3_890]]);
+});
