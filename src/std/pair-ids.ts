@@ -1,3 +1,5 @@
+import { secretSeed } from './secret-seed.ts';
+
 /** Slots at first; a power of two, as it is after each doubling. */
 const slotsMin = 256;
 
@@ -56,9 +58,12 @@ export class PairIds {
   }
 }
 
-/** Spreads neighbours far apart: multiplied by odd constants, high bits folded in. */
+const firstFactor = secretSeed();
+const secondFactor = secretSeed();
+
+/** Spreads neighbours far apart: multiplied by odd numbers, high bits folded in. */
 function hash(first: number, second: number): number {
-  let h = Math.imul(first, 0x9e3779b1) ^ Math.imul(second, 0x85ebca6b);
+  let h = Math.imul(first, firstFactor) ^ Math.imul(second, secondFactor);
   h = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d);
   return h ^ (h >>> 13);
 }

@@ -1,3 +1,5 @@
+import { secretSeed } from './secret-seed.ts';
+
 /** Strings whose ids are kept beside the bytes; asking for those needs no encoding. */
 const quickMax = 16_384;
 const pageBytes = 1024 * 1024;
@@ -121,9 +123,11 @@ export class TextIds {
   }
 }
 
+const seed = secretSeed();
+
 /** Four bytes at a time, multiplied by odd constants; high bits folded in. */
 function hashOf(bytes: Uint8Array, from: number, to: number): number {
-  let hash = 0x811c9dc5 ^ (to - from);
+  let hash = seed ^ (to - from);
   let at = from;
   for (; at + 4 <= to; at += 4) {
     const word =
