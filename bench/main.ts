@@ -42,6 +42,8 @@ const date = new Date().toISOString();
 const started = performance.now();
 let world: World | null = null;
 endWorldOnSignal();
+// Every server that is started is to end with this process, however it ends.
+process.setMaxListeners(100);
 const rows = await runCases(chosen, { size, tell, onWorld: (made) => (world = made) });
 
 const result: Result = { commit, date, size, machine, results: rows.map(resultRow) };

@@ -29,7 +29,7 @@ try {
   for (const kind of ['documents', 'pushes'] as const) {
     const weir = await BenchWeir.start({
       WEIR_ARTIFACTS_URL: minio.url(`budget-${kind}`),
-      NODE_OPTIONS: `--cpu-prof --cpu-prof-interval=1000 --cpu-prof-dir=${profiles}`,
+      NODE_OPTIONS: `--cpu-prof --cpu-prof-interval=2000 --cpu-prof-dir=${profiles}`,
     });
     await weir.holdParsing(true);
     const ours = await weirTaker(weir, kind === 'documents' ? 'document' : 'push');

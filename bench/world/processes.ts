@@ -36,13 +36,13 @@ export function cpuMsOf(pid: number): number {
   return (Number(stat[11]) + Number(stat[12])) * 10;
 }
 
-/** Waits until a process has nearly nothing to do: under a tenth of a core for half a second. */
+/** Waits until a process has nearly nothing to do: under a fifth of a core for half a second. */
 export async function untilQuiet(pid: number): Promise<void> {
   const deadline = Date.now() + 60_000;
   for (let before = cpuMsOf(pid); ; ) {
     await sleep(500);
     const now = cpuMsOf(pid);
-    if (now - before < 50) return;
+    if (now - before < 100) return;
     if (Date.now() > deadline) throw new Error(`process ${pid} does not come to rest`);
     before = now;
   }
