@@ -1,4 +1,6 @@
 const pageBytes = 256 * 1024;
+/** Before the first row, and after the last. */
+const nothing: Buffer<ArrayBuffer> = Buffer.alloc(0);
 
 /** A page that the last rows did not fill; most deliveries fill none. */
 let spare: Buffer<ArrayBuffer> | null = null;
@@ -17,7 +19,7 @@ export class RowBytes {
   /** Full ones. */
   #pages: Uint8Array<ArrayBuffer>[] = [];
   /** When rows are let go, it is written over again and again, and only counted. */
-  #page: Buffer<ArrayBuffer>;
+  #page = nothing;
   /** Bytes on the full pages, and of rows that were taken or let go. */
   #full = 0;
   #gone = 0;
@@ -27,8 +29,6 @@ export class RowBytes {
   /** @param heldMax how many bytes of rows are held; beyond it all are let go */
   constructor(heldMax: number) {
     this.#heldMax = heldMax;
-    this.#page = spare ?? Buffer.allocUnsafeSlow(pageBytes);
-    spare = null;
   }
 
   /** Of all rows, those that were taken or let go included. */
@@ -85,6 +85,12 @@ export class RowBytes {
   }
 
   #nextPage(bytes: number): Buffer<ArrayBuffer> {
+    // Most deliveries have no rejections, and need no page for them.
+    if (this.#page === nothing && spare !== null && bytes <= spare.length) {
+      this.#page = spare;
+      spare = null;
+      return this.#page;
+    }
     if (!this.#letGo && this.held > this.#heldMax) {
       this.#letGo = true;
       this.#forget();
@@ -94,12 +100,10 @@ export class RowBytes {
       if (this.#page.length < bytes) this.#page = Buffer.allocUnsafeSlow(bytes);
     } else {
       this.#full += this.at;
-      this.#pages.push(new Uint8Array(this.#page.buffer, 0, this.at));
+      if (this.at > 0) this.#pages.push(new Uint8Array(this.#page.buffer, 0, this.at));
       this.#page = Buffer.allocUnsafeSlow(Math.max(pageBytes, bytes));
     }
     this.at = 0;
     return this.#page;
   }
 }
-
-const nothing = Buffer.alloc(0);

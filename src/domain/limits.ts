@@ -67,7 +67,7 @@ export const limits = {
   catalogCallsMax: 10_000,
   /** Deliveries that are claimed at once; deliveries and bytes the parse loop holds leases on. */
   parseClaimMax: 1_000,
-  parseHeldMax: 5_000,
+  parseHeldMax: 10_000,
   parseClaimBytesMax: 64 * 1024 * 1024,
   /** Also how long the deliveries of a dead process wait; extended every third of it. */
   parseLeaseMs: 15_000,

@@ -60,7 +60,7 @@ export class Tally {
     const bit = 1 << ((identity >>> 1) & 7);
     let seen = this.#seen[which];
     if (seen === undefined || byte >= seen.length) {
-      const more = new Uint8Array(Math.max(1024, 2 * byte));
+      const more = new Uint8Array(Math.max(16, 2 * byte));
       if (seen !== undefined) more.set(seen);
       this.#seen[which] = more;
       seen = more;

@@ -1,7 +1,7 @@
 import { secretSeed } from './secret-seed.ts';
 
 /** Slots at first; a power of two, as it is after each doubling. */
-const slotsMin = 256;
+const slotsMin = 16;
 
 /**
  * Numbers pairs of 32-bit whole numbers, the first not negative, in the order in which they first

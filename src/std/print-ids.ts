@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** Slots at first; a power of two, as it is after each doubling. */
-const slotsMin = 1024;
+const slotsMin = 16;
 
 /**
  * Numbers texts in the order in which they first come, from 0, by 96 bits of their SHA-256: for

@@ -2,8 +2,13 @@ import { secretSeed } from './secret-seed.ts';
 
 /** Strings whose ids are kept beside the bytes; asking for those needs no encoding. */
 const quickMax = 16_384;
-const pageBytes = 1024 * 1024;
-const slotsMin = 1024;
+/** Of the first page, and of those after several doublings: many deliveries have a few texts. */
+const pageBytesMin = 1024;
+const pageBytesMax = 1024 * 1024;
+const slotsMin = 16;
+
+/** Where texts are encoded, in this thread. */
+let scratch = Buffer.alloc(4_096);
 
 /** Never the first byte of UTF-8: what follows is UTF-16, since it is no well-formed text. */
 const tornMark = 0xff;
@@ -24,7 +29,6 @@ export class TextIds {
   #count = 0;
   /** Indexes into the places; −1 in an empty slot. */
   #slots = new Int32Array(2 * slotsMin).fill(-1);
-  #scratch = Buffer.alloc(4_096);
 
   readonly #max: number;
 
@@ -42,7 +46,7 @@ export class TextIds {
     const known = this.#quick.get(text);
     if (known !== undefined) return known;
     const length = this.#encode(text);
-    const id = this.idOfBytes(this.#scratch, 0, length);
+    const id = this.idOfBytes(scratch, 0, length);
     if (id >= 0 && this.#quick.size < quickMax) this.#quick.set(ownCopy(text), id);
     return id;
   }
@@ -85,16 +89,17 @@ export class TextIds {
   /** Writes the text to the scratch; how many bytes it has. */
   #encode(text: string): number {
     const bytesMax = 3 * text.length + 1;
-    if (bytesMax > this.#scratch.length) this.#scratch = Buffer.alloc(bytesMax);
-    if (text.isWellFormed()) return this.#scratch.write(text);
-    this.#scratch[0] = tornMark;
-    return 1 + this.#scratch.write(text, 1, 'utf16le');
+    if (bytesMax > scratch.length) scratch = Buffer.alloc(bytesMax);
+    if (text.isWellFormed()) return scratch.write(text);
+    scratch[0] = tornMark;
+    return 1 + scratch.write(text, 1, 'utf16le');
   }
 
   #keep(bytes: Uint8Array, hash: number): number {
-    if (this.#pages.length === 0 || this.#pageAt + bytes.length > pageBytes) {
-      // A text that is longer than a page has one to itself, which nothing is added to.
-      this.#pages.push(Buffer.allocUnsafeSlow(Math.max(pageBytes, bytes.length)));
+    const page = this.#pages.at(-1);
+    if (page === undefined || this.#pageAt + bytes.length > page.length) {
+      const next = Math.min(2 * (page?.length ?? pageBytesMin / 2), pageBytesMax);
+      this.#pages.push(Buffer.allocUnsafe(Math.max(next, bytes.length)));
       this.#pageAt = 0;
     }
     this.#pages.at(-1)!.set(bytes, this.#pageAt);
