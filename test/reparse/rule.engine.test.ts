@@ -211,7 +211,7 @@ test(`whatever the order of the steps, the samples are those of a rebuild (${see
   await kept.close();
   console.log(`reparse rule: ${JSON.stringify(world.done)}`);
   console.log(`kept answers: ${JSON.stringify(kept.counts)}, ${kept.queries} queries`);
-  expect(kept.counts.reported).toBeGreaterThan(30);
+  expect(kept.counts.reported).toBeGreaterThan(10);
   expect(kept.counts.behind).toBeGreaterThan(0);
   expect(kept.queries).toBeLessThan(kept.counts.reads);
   for (const what of ['settled', 'withdrawn', 'begun', 'ran out', 'died']) {
