@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { limits } from '../../src/domain/limits.ts';
 import { type Loader, sharedLoader, takeNumbers } from '../load/loader.ts';
 import type { Job, Load, Target } from '../load/messages.ts';
@@ -17,12 +18,13 @@ import { type CpuProfile, type Stage, stages, stageTimes } from './stages.ts';
 /**
  * `npm run bench:budget`: where the time of a delivery into MinIO goes. The stages of the service's
  * main thread come from its CPU profile and add up to the time that went by; the processes' CPU
- * time is what the kernel counted.
+ * time is what the kernel counted. `-- --keep <directory>` keeps the profiles of all threads.
  */
 
 const seconds = 4;
 const world = new World('full');
-const profiles = mkdtempSync(join(tmpdir(), 'weir-profiles-'));
+const { values } = parseArgs({ options: { keep: { type: 'string' } } });
+const profiles = values.keep ?? mkdtempSync(join(tmpdir(), 'weir-profiles-'));
 try {
   const minio = await sharedMinio(world);
   const loader = await sharedLoader(world);
@@ -45,7 +47,7 @@ try {
   for (const [what, value] of await measureLimits()) console.log(`${what}: ${value}`);
 } finally {
   await world.end();
-  rmSync(profiles, { recursive: true, force: true });
+  if (values.keep === undefined) rmSync(profiles, { recursive: true, force: true });
 }
 
 /** Jobs of the bench's load, of a size that the rate of the one before tells. */

@@ -70,7 +70,8 @@ async function contest(
   kind: Kind,
 ): Promise<Contest> {
   const loader = await sharedLoader(world);
-  const about = { kind, countMin: 2 * connections, seconds: seconds[world.size] };
+  const countMin = (world.size === 'full' ? 2 : 1) * connections;
+  const about = { kind, countMin, seconds: seconds[world.size] };
   const [us, them] = [new Side(loader, ours, about), new Side(loader, theirs, about)];
   return {
     async check() {

@@ -42,7 +42,7 @@ export const mixed: BenchCase = {
         };
         let documents = 0;
         return {
-          rounds: bySize(size, { full: 5, quick: 3, tiny: 1 }),
+          rounds: bySize(size, { full: 5, quick: 2, tiny: 1 }),
           check: () => requireRead(weir, read),
           async ours() {
             const stream = new DocumentStream(weir, source, sender, documentBytesOf(size));

@@ -35,7 +35,7 @@ function variant(name: string, table: string): Omit<Variant, 'judged'> {
       const body = () => documentOf(world);
       return {
         // The check has delivered and inserted once before.
-        rounds: bySize(world.size, { full: 5, quick: 3, tiny: 1 }),
+        rounds: bySize(world.size, { full: 5, quick: 2, tiny: 1 }),
         async check() {
           const ours = await deliver(weir, engine, body());
           const theirs = randomUUID();

@@ -1,4 +1,5 @@
 import { dayToText } from '../../src/domain/periods.ts';
+import type { Sample } from '../../test/support/sender.ts';
 import type { BenchEngine } from './engine.ts';
 
 /** Samples of one source: so many series, one sample a day each, up to today. */
@@ -70,21 +71,12 @@ async function insertRows(
     SETTINGS max_threads = 1, max_insert_threads = 1, max_execution_time = 140`);
 }
 
-interface GivenSample {
-  readonly metric: string;
-  readonly period_start: string;
-  readonly value: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly sandbox: boolean;
-  readonly artifact_id: string;
-}
-
 /** What a read of a whole window answers, made without ClickHouse: the newest of a history. */
 export function newestSamples(
   { series, days, corrected = false }: History,
   limit: number,
-): GivenSample[] {
-  const samples: GivenSample[] = [];
+): Sample[] {
+  const samples: Sample[] = [];
   for (let n = 0; n < series * Math.min(days, Math.ceil(limit / series) + 1); n++) {
     const labels = {
       device: `device-${String(Math.floor((n % series) / 2) % 16).padStart(2, '0')}`,
@@ -101,7 +93,7 @@ export function newestSamples(
       },
     });
   }
-  const sortKey = (sample: GivenSample) => `${sample.metric} ${JSON.stringify(sample.labels)}`;
+  const sortKey = (sample: Sample) => `${sample.metric} ${JSON.stringify(sample.labels)}`;
   const before = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
   samples.sort((a, b) => before(b.period_start, a.period_start) || before(sortKey(a), sortKey(b)));
   return samples.slice(0, limit);

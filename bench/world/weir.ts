@@ -99,7 +99,7 @@ export class BenchWeir {
     process.once('exit', this.#letGo);
     if (!settle) return;
     const { key } = await this.source('document');
-    for (let sent = 0; sent < limits.parseClaimBytesMax; sent += limits.deliveryBytesMax) {
+    for (let sent = 0; sent < limits.parseHeldBytesMax; sent += limits.deliveryBytesMax) {
       const body = fillerDocument(sent);
       const headers = {
         Authorization: `Bearer ${key}`,
