@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setPriority } from 'node:os';
 import type { MessagePort } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
+import { ArtifactMissing } from '../src/artifacts/artifacts.ts';
 import { openArtifacts } from '../src/artifacts/open.ts';
 import { TogetherReads } from '../src/artifacts/together.ts';
 import type {
@@ -14,6 +15,7 @@ import type {
   RowPieces,
   WorkerSettings,
 } from '../src/parse/messages.ts';
+import { giveBack } from '../src/std/give-back.ts';
 import { parseDelivery } from './delivery.ts';
 import type { HandOn } from './delivery-rows.ts';
 
@@ -21,7 +23,8 @@ import type { HandOn } from './delivery-rows.ts';
  * The entry of a parse thread. It reads bodies from the artifact store by itself, so that they
  * never pass through the main thread; the encoded rows are moved to it, not copied.
  *
- * A body that cannot be read is `unreadable`, one that is not what was accepted is `damaged`.
+ * A body that cannot be read is `unreadable`; one that is missing, or not what was accepted, is
+ * `damaged`.
  * Whatever else is thrown is a defect of the parser and fails the task.
  *
  * It gives way to whoever is waiting for an answer (on Linux a priority is of one thread): beside
@@ -51,7 +54,10 @@ export default async function parse(task: ParseTask): Promise<ParseAnswer> {
       delete reads[i];
       const next = deliveries[i + readsAheadMax];
       if (next !== undefined) reads[i + readsAheadMax] = read(next, i + readsAheadMax);
-      outcomes.push('kind' in body ? body : await outcomeOf(input, body, handOnTo(rows, i)));
+      const outcome = 'kind' in body ? body : await outcomeOf(input, body, handOnTo(rows, i));
+      outcomes.push(outcome);
+      // A large one is alone in its task; of small ones several lie in one buffer.
+      if (deliveries.length === 1 && !('kind' in body) && wasReadWhole(outcome)) giveBack(body);
     }
     return moved({ outcomes });
   } finally {
@@ -68,6 +74,7 @@ async function bodyOf(input: ParseInput, read: Promise<Buffer>): Promise<Buffer 
     return { kind: 'damaged', reason: 'the stored bytes are not those that were accepted' };
   } catch (error) {
     const { name, message } = error as Error;
+    if (error instanceof ArtifactMissing) return { kind: 'damaged', reason: message };
     return { kind: 'unreadable', reason: `${name}: ${message}` };
   }
 }
@@ -83,6 +90,11 @@ async function outcomeOf(
     if (error instanceof RowsNotTaken) return { kind: 'unreadable', reason: error.message };
     throw error;
   }
+}
+
+/** Where reading broke off, a thread of zlib may still be at the packed bytes. */
+function wasReadWhole(outcome: ParseOutcome): boolean {
+  return outcome.kind === 'done' && outcome.refusal === null;
 }
 
 /** The main thread wants no more rows; what failed there is known there. */

@@ -20,9 +20,9 @@ interface ValueField {
 }
 
 /** Labels that are found by the bytes of all their columns at once; beyond it one by one. */
-const stretchesMax = 32_768;
+const spansMax = 32_768;
 
-interface Stretch {
+interface LabelSpan {
   readonly first: number;
   readonly last: number;
   readonly texts: TextIds;
@@ -50,7 +50,7 @@ export class PlainRecordReader implements PlainRecords {
   readonly #labelColumns: number[];
   readonly #valueCount: number;
   /** By the label set's place in the plan; null where its columns are not neighbours. */
-  readonly #stretches: (Stretch | null)[];
+  readonly #spans: (LabelSpan | null)[];
   readonly #counted: (blank: number) => number;
   #period: { column: number; grain: Grain } | null = null;
   #metricColumn = -1;
@@ -75,7 +75,7 @@ export class PlainRecordReader implements PlainRecords {
       else if (field.role === 'value') this.#values.push({ column, metric: field.metric });
     }
     this.#valueCount = this.#values.length;
-    this.#stretches = parts.plan.labelSets.map((set) => stretchOf(set, columns));
+    this.#spans = parts.plan.labelSets.map((set) => spanOf(set, columns));
     this.#labelColumns = parts.plan.fields.flatMap(({ role }, position) =>
       role === 'label' && columns[position]! >= 0 ? [columns[position]!] : [],
     );
@@ -172,14 +172,14 @@ export class PlainRecordReader implements PlainRecords {
   }
 
   #labelsOf(set: LabelSet, bytes: Buffer, start: number, ends: Int32Array): Labels {
-    const stretch = this.#stretches[set.index]!;
-    if (stretch === null) return this.#interned(set, bytes, start, ends);
-    const from = beginOf(stretch.first, start, ends);
-    const id = stretch.texts.idOfBytes(bytes, from, ends[stretch.last]!);
-    const known = stretch.labels[id];
+    const span = this.#spans[set.index]!;
+    if (span === null) return this.#interned(set, bytes, start, ends);
+    const from = beginOf(span.first, start, ends);
+    const id = span.texts.idOfBytes(bytes, from, ends[span.last]!);
+    const known = span.labels[id];
     if (known !== undefined) return known;
     const labels = this.#interned(set, bytes, start, ends);
-    if (id >= 0) stretch.labels[id] = labels;
+    if (id >= 0) span.labels[id] = labels;
     return labels;
   }
 
@@ -204,12 +204,12 @@ export class PlainRecordReader implements PlainRecords {
   }
 }
 
-function stretchOf(set: LabelSet, columns: readonly number[]): Stretch | null {
+function spanOf(set: LabelSet, columns: readonly number[]): LabelSpan | null {
   const held = set.positions.map((position) => columns[position]!);
   const first = Math.min(...held);
   const last = Math.max(...held);
   if (held.length === 0 || first < 0 || last - first + 1 !== held.length) return null;
-  return { first, last, texts: new TextIds(stretchesMax), labels: [] };
+  return { first, last, texts: new TextIds(spansMax), labels: [] };
 }
 
 function beginOf(column: number, start: number, ends: Int32Array): number {

@@ -72,8 +72,8 @@ export class Body {
   #keepBytesMax = 0;
   #onKept: (() => void) | null = null;
   #unwatch: () => void;
-  /** When the last byte came; the watch reads it. */
-  lastByteAt = Date.now();
+  /** When the last byte came, by the clock of the process; the watch reads it. */
+  lastByteAt = performance.now();
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
@@ -198,7 +198,7 @@ export class Body {
 
   #take(chunk: ArrayBuffer, isLast: boolean): void {
     if (this.#complete || this.#state === 'failed') return;
-    this.lastByteAt = Date.now();
+    this.lastByteAt = performance.now();
     this.#bytes += chunk.byteLength;
     this.#complete = isLast;
     if (isLast) {
@@ -309,7 +309,7 @@ export class Body {
   #resume(): void {
     if (!this.#paused || !this.#exchange.open) return;
     this.#paused = false;
-    this.lastByteAt = Date.now();
+    this.lastByteAt = performance.now();
     this.#exchange.res.resume();
   }
 }

@@ -7,7 +7,7 @@ const gatheredChunkBytesMax = 1024;
 /** Blocks have these sizes, each half of the next; one read brings up to the largest. */
 const blockBytesMin = 8 * 1024;
 const blockBytesMax = 512 * 1024;
-const bytesKeptMax = 32 * 1024 * 1024;
+const bytesKeptMax = 16 * 1024 * 1024;
 
 const free = new Map<number, Buffer[]>();
 let bytesKept = 0;

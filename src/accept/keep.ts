@@ -1,12 +1,13 @@
 import type { ArtifactMeta, ArtifactStore } from '../artifacts/artifacts.ts';
 import { objectName } from '../artifacts/object-name.ts';
-import type {
-  Catalog,
-  Claim,
-  KeyHolder,
-  KnownDelivery,
-  Probe,
-  StoredReceipt,
+import {
+  type Catalog,
+  CatalogFull,
+  type Claim,
+  type KeyHolder,
+  type KnownDelivery,
+  type Probe,
+  type StoredReceipt,
 } from '../catalog/catalog.ts';
 import { limits } from '../domain/limits.ts';
 import type { ArtifactPlace } from '../domain/nouns.ts';
@@ -73,11 +74,15 @@ export function deliveryHead(
  * transaction leaves an object that nothing refers to, never a receipt without bytes.
  *
  * Failure: when the transaction's outcome is not known, the object stays: it may be referred to.
- * So does a segment that others use: the bytes in it that nothing refers to stay there.
+ * So does a segment that others use: the bytes in it that nothing refers to stay there. A catalog
+ * that is full has done nothing, and the object goes: senders who repeat would fill the store, too.
  */
 export async function recordKept(parts: KeepParts, claim: Claim, kept: Kept): Promise<Reply> {
   crashPoint('object_durable');
-  const verdict = await parts.catalog.ledger.record(claim);
+  const verdict = await parts.catalog.ledger.record(claim).catch(async (error) => {
+    if (error instanceof CatalogFull) await abandon(parts, kept);
+    throw error;
+  });
   if (verdict.outcome === 'stored') {
     crashPoint('receipt_durable');
     parts.onStored();
@@ -88,12 +93,16 @@ export async function recordKept(parts: KeepParts, claim: Claim, kept: Kept): Pr
     return receiptReply(verdict.known.receipt);
   }
   crashPoint('race_lost');
+  await abandon(parts, kept);
+  return replayReply(verdict.known);
+}
+
+async function abandon({ log }: KeepParts, kept: Kept): Promise<void> {
   try {
     await kept.abandon();
   } catch (err) {
-    parts.log.warn({ err, object: claim.place.object }, 'an unreferenced object stays');
+    log.warn({ err, object: kept.place.object }, 'an unreferenced object stays');
   }
-  return replayReply(verdict.known);
 }
 
 /**

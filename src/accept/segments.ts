@@ -25,7 +25,8 @@ export interface Kept {
 
 /**
  * Stores small bodies, several of them in one object, so that they share its cost. A segment is
- * closed at once when none is on its way to the store, else it gathers until one has arrived.
+ * closed at once when none is on its way to the store, else it gathers until one has arrived. One
+ * that the store leaves unanswered for a second is not waited for by the next.
  *
  * Failure: a segment that the store does not take fails its own bodies, and no other.
  */
@@ -38,6 +39,7 @@ export class Segments {
       weightMax: limits.segmentBytesMax,
       weigh: ({ body }) => body.length,
       patience: limits.segmentPatience,
+      overtake: limits.segmentOvertake,
       waitingMax: limits.segmentWaitingMax,
       refuse: () => new StoreAway('too many small bodies wait for the store'),
     });

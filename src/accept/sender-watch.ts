@@ -24,7 +24,7 @@ export function watchSender(sender: Sender): () => void {
 }
 
 function tick(): void {
-  const silentSince = Date.now() - limits.senderSilenceMs;
+  const silentSince = performance.now() - limits.senderSilenceMs;
   for (const sender of senders) {
     if (sender.awaitsSender && sender.lastByteAt < silentSince) {
       senders.delete(sender);

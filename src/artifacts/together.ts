@@ -1,7 +1,8 @@
-import { buffer } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
 import { limits } from '../domain/limits.ts';
 import type { ArtifactPlace } from '../domain/nouns.ts';
 import { assert } from '../std/assert.ts';
+import { giveBack } from '../std/give-back.ts';
 import { ArtifactMissing, type ArtifactStore } from './artifacts.ts';
 
 /** Neighbours in one object, read at once. */
@@ -46,17 +47,25 @@ export class TogetherReads {
       return (await reading.bytes).subarray(begin, begin + place.length);
     } catch (error) {
       if (!(error instanceof ArtifactMissing) || run.to - run.from === 1) throw error;
-      return await buffer(await this.#artifacts.read(place));
+      return await wholeOf(await this.#artifacts.read(place));
     }
   }
 
   #begin(run: Run) {
-    const bytes = this.#artifacts.read(run.place).then((stream) => buffer(stream));
+    const bytes = this.#artifacts.read(run.place).then(wholeOf);
     bytes.catch(() => {}); // Told to each who asks for a body of it.
     const reading = { bytes, left: run.to - run.from };
     this.#reading.set(run, reading);
     return reading;
   }
+}
+
+/** Chunks that are left to the collector pile up beside the bodies that they came to. */
+async function wholeOf(stream: Readable): Promise<Buffer> {
+  const chunks = (await stream.toArray()) as Buffer[];
+  const whole = Buffer.concat(chunks);
+  for (const chunk of chunks) giveBack(chunk);
+  return whole;
 }
 
 /** @returns for each place the run that it is in */

@@ -371,8 +371,13 @@ export interface SettleTurn {
 
 /** The catalog cannot be reached or is full: try again later. */
 export class CatalogAway extends Error {
-  override readonly name = 'CatalogAway';
+  override readonly name: string = 'CatalogAway';
   readonly code = 'catalog_away';
+}
+
+/** There was no room, and so nothing was written: what was asked has not been done, for sure. */
+export class CatalogFull extends CatalogAway {
+  override readonly name = 'CatalogFull';
 }
 
 /** What was asked cannot be: `code` says why in one word, `message` in one sentence. */

@@ -1,8 +1,9 @@
-import { CatalogAway, CatalogRefusal } from './catalog.ts';
+import { CatalogAway, CatalogFull, CatalogRefusal } from './catalog.ts';
 
 /** An error as data, so that it can cross to another thread and be itself again there. */
 export type Failure =
   | { readonly kind: 'away'; readonly message: string }
+  | { readonly kind: 'full'; readonly message: string }
   | {
       readonly kind: 'refusal';
       readonly code: string;
@@ -12,6 +13,7 @@ export type Failure =
   | { readonly kind: 'defect'; readonly message: string; readonly stack: string | undefined };
 
 export function failureOf(error: unknown): Failure {
+  if (error instanceof CatalogFull) return { kind: 'full', message: error.message };
   if (error instanceof CatalogAway) return { kind: 'away', message: error.message };
   if (error instanceof CatalogRefusal) {
     const { code, message, field } = error;
@@ -24,6 +26,7 @@ export function failureOf(error: unknown): Failure {
 }
 
 export function errorOf(failure: Failure): Error {
+  if (failure.kind === 'full') return new CatalogFull(failure.message);
   if (failure.kind === 'away') return new CatalogAway(failure.message);
   if (failure.kind === 'refusal') {
     return new CatalogRefusal(failure.code, failure.message, failure.field);

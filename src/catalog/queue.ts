@@ -98,12 +98,17 @@ async function nothingDue(db: Kysely<Schema>, now: number): Promise<boolean> {
   return true;
 }
 
-/** What may be claimed, in accepted order: for its first generation, or for a next one. */
+/**
+ * What may be claimed, in accepted order: for its first generation, or for a next one.
+ *
+ * What is put off further than anybody puts off was put off by a clock that was ahead and has been
+ * set back since: it would wait for as long as that clock was ahead, and waits no more.
+ */
 export function dueQuery(db: Kysely<Schema>, which: 'first' | 'next', now: number, limit: number) {
   const due = db
     .selectFrom('deliveries')
     .select(['sequence', 'bytes'])
-    .where('due_at', '<=', now)
+    .where((eb) => eb.not(eb.between('due_at', now + 1, now + limits.queueAheadMsMax)))
     .orderBy('sequence')
     .limit(limit);
   return waitingFor(due, which);

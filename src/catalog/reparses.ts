@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
+import { limits } from '../domain/limits.ts';
 import { CatalogRefusal, type Reparses } from './catalog.ts';
 import { freshNumber, putNext } from './next-generation.ts';
 import { allSources, raiseSamplesVersions } from './samples-versions.ts';
@@ -106,13 +107,18 @@ async function takeTurn(
   // First, for whoever counts is alone: two of these at once would not see each other's turn.
   const number = await freshNumber(trx, now);
   const source = sourceId === null ? null : await sourceRow(at, trx, sourceId);
-  let others = trx.selectFrom('settle_turns').select('source_id').where('until_at', '>', now);
+  // One that ends later than any does is of a clock that was ahead and has been set back since.
+  const last = now + limits.queueAheadMsMax;
+  let others = trx
+    .selectFrom('settle_turns')
+    .select('source_id')
+    .where((eb) => eb.between('until_at', now + 1, last));
   if (source) others = others.where('source_id', 'in', [source.id, allSources]);
   if (await others.executeTakeFirst()) return null;
   // What ran out is over for good now: its holder may no longer complete anything.
   const ended = await trx
     .deleteFrom('settle_turns')
-    .where('until_at', '<=', now)
+    .where((eb) => eb.not(eb.between('until_at', now + 1, last)))
     .returning('source_id')
     .execute();
   const id = source?.id ?? allSources;

@@ -32,8 +32,8 @@ export interface Standing {
   readonly receivedAt: number | null;
 }
 
-/** Of the stored bytes: they are not there, or not those that were accepted. */
-export type Damage = 'missing' | 'changed';
+/** Of stored bytes: they are not there, not those that were accepted, or the store refuses them. */
+export type Damage = 'missing' | 'changed' | 'unreadable';
 
 export interface StoredArtifact {
   readonly artifactId: string;

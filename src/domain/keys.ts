@@ -20,10 +20,13 @@ export function keyOfHeader(header: string | undefined): string | null {
   return (header !== undefined && bearer.exec(header)?.[1]) || null;
 }
 
-/** Whether a key opens anything at `now`. The ends of validity are exclusive. */
+/**
+ * Whether a key opens anything at `now`. The end of its validity is exclusive. A revoked key opens
+ * nothing, whatever the clock says: it may have been set back since.
+ */
 export function keyIsLive(
   key: { readonly expiresAt: number; readonly revokedAt: number | null },
   now: number,
 ): boolean {
-  return now < key.expiresAt && (key.revokedAt === null || now < key.revokedAt);
+  return now < key.expiresAt && key.revokedAt === null;
 }

@@ -49,6 +49,8 @@ export const limits = {
    * them, as a share of what the last one took and in milliseconds.
    */
   segmentPatience: { share: 0.5, msMax: 10 },
+  /** A segment that the store has not taken by then does not hold up the next; so many at once. */
+  segmentOvertake: { afterMs: 1_000, groupsMax: 8 },
   /** Bodies that wait for their segment; beyond it the store counts as away. */
   segmentWaitingMax: 20_000,
   /** Bytes of neighbours in a segment that are read at once. */
@@ -57,6 +59,15 @@ export const limits = {
   jsonInlineBytesMax: 64 * 1024,
   /** A sender that is silent for so long is cut off. */
   senderSilenceMs: 20_000,
+  /** Bytes of answers that their readers have not taken yet; beyond it the oldest gives way. */
+  unreadBytesMax: 64 * 1024 * 1024,
+  /** What such an answer must be taken at, looked at so often. */
+  readersBytesASecondMin: 16 * 1024,
+  readersProgressMs: 10_000,
+  /** Connections of one listener; fewer where the process may open few files. */
+  connectionsMax: 10_000,
+  /** A stop cuts connections on which nobody has asked for so long. */
+  stopQuietMs: 250,
   /** How much of a refused chunked body is read and thrown away before the socket is closed. */
   discardBytesMax: 64 * 1024 * 1024,
   /** Receipts that share one catalog transaction at most. */
@@ -65,12 +76,15 @@ export const limits = {
   ledgerWaitingMax: 100_000,
   /** Calls that wait for the catalog's thread; beyond it the catalog counts as away. */
   catalogCallsMax: 10_000,
-  /** Deliveries that are claimed at once; deliveries and bytes the parse loop holds leases on. */
+  /** Deliveries that one claim takes. */
   parseClaimMax: 1_000,
+  /** Deliveries and bytes that the parse loop holds leases on. */
   parseHeldMax: 10_000,
-  parseClaimBytesMax: 64 * 1024 * 1024,
+  parseHeldBytesMax: 64 * 1024 * 1024,
   /** Also how long the deliveries of a dead process wait; extended every third of it. */
   parseLeaseMs: 15_000,
+  /** Nobody puts a delivery off for longer, takes a lease or a turn for longer: see `queue.ts`. */
+  queueAheadMsMax: 120_000,
   parseDeadlineMs: 120_000,
   /** What a packed body may come to, and an XLSX or Parquet body with all that is packed in it. */
   unpackedBytesMax: 256 * 1024 * 1024,
@@ -101,6 +115,7 @@ export const limits = {
   /** Encoded rows of one delivery. */
   rowBytesMax: 2 * 1024 * 1024 * 1024,
   parquetFooterBytesMax: 4 * 1024 * 1024,
+  /** Of one insert; a single delivery that has more is an insert of its own. */
   insertRowsMax: 100_000,
   insertBytesMax: 32 * 1024 * 1024,
   /** With so many rows or bytes an insert is worth its while, and leaves as soon as it may. */
@@ -160,3 +175,7 @@ assert(
 );
 assert(limits.cellCharsMax < limits.recordCharsMax, 'a record holds cells');
 assert(limits.parseDeadlineMs > limits.insertSpacingMs, 'a parse outlives the wait for its insert');
+assert(
+  limits.queueAheadMsMax >= 4 * limits.parseLeaseMs,
+  'a lease of a process whose clock is a minute ahead is a lease',
+);

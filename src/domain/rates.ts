@@ -12,7 +12,7 @@ export interface RateRule {
  */
 export interface Bucket {
   readonly level: number;
-  /** Milliseconds since 1970; never goes back, whatever the clock does. */
+  /** Milliseconds by the caller's clock; never goes back, whatever that does. */
   readonly at: number;
 }
 

@@ -1,7 +1,7 @@
 import { limits } from './limits.ts';
 
-/** An object that no delivery may refer to. */
-export interface Orphan {
+/** An object as the store lists it. */
+export interface StoredObject {
   readonly object: string;
   /** By the store's clock. */
   readonly storedAt: number;
@@ -24,15 +24,15 @@ export function receivedAtOf(object: string): number {
  *
  * @param newest when the catalog's newest delivery was received; null: it has none
  */
-export function mayBeForgotten(object: Orphan, newest: number | null): boolean {
+export function mayBeForgotten(stored: StoredObject, newest: number | null): boolean {
   if (newest === null) return true;
   return (
-    object.storedAt > newest - limits.recoverClocksDifferMs &&
-    receivedAtOf(object.object) > newest - limits.recoverUploadMsMax
+    stored.storedAt > newest - limits.recoverClocksDifferMs &&
+    receivedAtOf(stored.object) > newest - limits.recoverUploadMsMax
   );
 }
 
 /** Whether an orphan is so old, by the store's clock, that it is removed (DECISIONS 5). */
-export function isExpired(orphan: Orphan, storeNow: number): boolean {
+export function isExpired(orphan: StoredObject, storeNow: number): boolean {
   return orphan.storedAt < storeNow - limits.orphanDaysKept * 86_400_000;
 }

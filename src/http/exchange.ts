@@ -1,6 +1,8 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { assert } from '../std/assert.ts';
 import type { RequestHead } from './head.ts';
+import type { OpenAnswers } from './open-answers.ts';
+import { watchReader } from './unread-answers.ts';
 
 export interface Reply {
   readonly status: number;
@@ -28,26 +30,40 @@ const reasons: Record<number, string> = {
 };
 
 /**
+ * On every answer (SECURITY.md, "Headers"): nothing guesses at types, keeps a copy, or runs or
+ * frames what it shows. An answer's own headers win.
+ */
+const standingHeaders = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/**
  * One request and its answer.
  *
- * States: `open` → `answered` (by `reply`) or `gone` (the sender went away). uWebSockets.js
- * throws when a response is touched after either, so every touch goes through here.
+ * States: `open` → `sending` (by `reply`, while the reader has not taken all of it) → `answered`;
+ * or `gone` (the sender went away). uWebSockets.js throws when a response is touched after the
+ * last two, so every touch goes through here. It ends the connection when the next request comes
+ * while an answer is not taken: at most one is held for each connection.
  */
 export class Exchange {
   readonly head: RequestHead;
   readonly res: HttpResponse;
-  readonly #service: { readonly closing: boolean };
-  #state: 'open' | 'answered' | 'gone' = 'open';
+  readonly #service: OpenAnswers;
+  #state: 'open' | 'sending' | 'answered' | 'gone' = 'open';
   #onGone: (() => void)[] = [];
   #onAnswer: ((status: number) => void)[] = [];
+  #onSent: (() => void) | null = null;
   #headers: Record<string, string> = {};
 
   /** Must be made within the request handler, before anything is awaited. */
-  constructor(res: HttpResponse, head: RequestHead, service: { readonly closing: boolean }) {
+  constructor(res: HttpResponse, head: RequestHead, service: OpenAnswers) {
     this.res = res;
     this.#service = service;
     this.head = head;
     res.onAborted(() => {
+      this.#sent();
       this.#state = 'gone';
       for (const tell of this.#onGone) tell();
       this.#onGone = [];
@@ -87,28 +103,71 @@ export class Exchange {
     this.#state = 'answered';
     this.#onGone = [];
     for (const tell of this.#onAnswer) tell(answer.status);
+    let unsent: Uint8Array | null = null;
     this.res.cork(() => {
       this.res.writeStatus(`${answer.status} ${reasons[answer.status] ?? 'Status'}`);
-      for (const [name, value] of Object.entries({ ...this.#headers, ...answer.headers })) {
-        this.res.writeHeader(name, value);
-      }
-      this.#end({ ...answer, close: answer.close === true || this.#service.closing });
+      const headers = { ...standingHeaders, ...this.#headers, ...answer.headers };
+      for (const [name, value] of Object.entries(headers)) this.res.writeHeader(name, value);
+      unsent = this.#end(answer);
     });
+    if (unsent) this.#sendRest(unsent);
   }
 
   /**
    * A HEAD's answer tells the length and has no body (RFC 9110, section 9.3.2); a 204 and a 304
    * have neither (section 8.6).
+   *
+   * @returns the body of which the reader has not taken all
    */
-  #end({ status, body = '', close = false }: Reply): void {
+  #end({ status, body = '', close = false }: Reply): Uint8Array | null {
     const head = this.head.method === 'HEAD';
-    if (!head && status !== 204 && status !== 304) this.res.end(body, close);
-    else if (close) this.res.end('', close);
-    else {
-      // Given a length, endWithoutBody leaves the request pending: nothing follows it.
-      if (head) this.res.writeHeader('Content-Length', String(Buffer.byteLength(body)));
-      this.res.endWithoutBody();
+    const bodiless = head || status === 204 || status === 304;
+    if (close) {
+      this.res.end(bodiless ? '' : body, true);
+      return null;
     }
+    // At a stop. Closed by us, the rest of a body that is on its way would reset the connection
+    // before the answer is read; so whoever asked closes it.
+    if (this.#service.closing) this.res.writeHeader('Connection', 'close');
+    const length = Buffer.byteLength(body);
+    if (!bodiless) {
+      const [, done] = this.res.tryEnd(body, length);
+      if (done) return null;
+      return typeof body === 'string' ? Buffer.from(body) : body;
+    }
+    // Given a length, endWithoutBody leaves the request pending: nothing follows it.
+    if (head) this.res.writeHeader('Content-Length', String(length));
+    this.res.endWithoutBody();
+    return null;
+  }
+
+  /** Nothing of it is copied: as many readers as like share a kept answer. */
+  #sendRest(body: Uint8Array): void {
+    const { res } = this;
+    this.#state = 'sending';
+    this.#service.enter();
+    const forget = watchReader({
+      body,
+      get bytesTaken() {
+        return res.getWriteOffset();
+      },
+      cut: () => void res.close(),
+    });
+    this.#onSent = () => {
+      forget();
+      this.#service.leave();
+    };
+    res.onWritable((offset) => {
+      const [ok, done] = res.tryEnd(body.subarray(offset), body.byteLength);
+      if (done) this.#sent();
+      return ok;
+    });
+  }
+
+  #sent(): void {
+    if (this.#state !== 'sending') return;
+    this.#state = 'answered';
+    this.#onSent?.();
   }
 
   /** Cuts the connection without an answer. */

@@ -70,7 +70,8 @@ export function mount(
     const error = new ApiError(404, 'not_found', 'There is nothing at this address.');
     const exchange = exchangeOf(res, req, open, site);
     watch(exchange, null);
-    void answerError(exchange, error, log);
+    open.enter();
+    answerError(exchange, error, log).finally(() => open.leave());
   });
   return open;
 }

@@ -24,6 +24,8 @@ export interface Metrics {
   scrubbed(bytes: number): void;
   /** Has a value asked for at each scrape; one that cannot be had is then missing. */
   watch(gauge: WatchedGauge, value: () => number | Promise<number>): void;
+  /** The value of a watched gauge now; null when it cannot be had. */
+  value(gauge: WatchedGauge): Promise<number | null>;
   scrape(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
@@ -40,7 +42,7 @@ export const watchedGauges = {
   weir_backlog_oldest_seconds: 'Since the oldest delivery of the backlog was received; 0: none.',
   weir_engine_restarts: 'Restarts of the embedded ClickHouse engine since the start.',
   weir_accepting: '1 while deliveries are accepted; 0: the catalog is behind its store.',
-  weir_scrub_damaged_deliveries: 'Deliveries whose stored bytes are missing or changed.',
+  weir_scrub_damaged_deliveries: 'Deliveries whose stored bytes are missing, changed or refused.',
 } as const;
 
 export type WatchedGauge = keyof typeof watchedGauges;

@@ -11,6 +11,7 @@ export function prometheusMetrics(log: { warn(fields: object, message: string): 
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const made = instruments(registry);
+  const watched = new Map<WatchedGauge, () => Promise<number | null>>();
   return {
     answered(route, status, seconds) {
       made.requests.inc({ route, status });
@@ -45,7 +46,19 @@ export function prometheusMetrics(log: { warn(fields: object, message: string): 
       made.scrubbed.inc();
       made.scrubbedBytes.inc(bytes);
     },
-    watch: (name, value) => watch(registry, name, value, log),
+    watch(name, value) {
+      const ask = async () => {
+        try {
+          return await value();
+        } catch (err) {
+          log.warn({ err }, `${name} cannot be told`);
+          return null;
+        }
+      };
+      watched.set(name, ask);
+      showAtScrape(registry, name, ask);
+    },
+    value: async (name) => (await watched.get(name)?.()) ?? null,
     scrape: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   };
 }
@@ -92,24 +105,20 @@ function instruments(registry: Registry) {
   };
 }
 
-function watch(
+function showAtScrape(
   registry: Registry,
   name: WatchedGauge,
-  value: () => number | Promise<number>,
-  log: { warn(fields: object, message: string): void },
+  ask: () => Promise<number | null>,
 ): void {
   new Gauge({
     name,
     help: watchedGauges[name],
     registers: [registry],
     async collect() {
-      try {
-        this.set(await value());
-      } catch (err) {
-        // The other values are shown all the same.
-        log.warn({ err }, `${name} cannot be told`);
-        this.remove();
-      }
+      const value = await ask();
+      // The other values are shown all the same.
+      if (value === null) this.remove();
+      else this.set(value);
     },
   });
 }

@@ -1,5 +1,6 @@
 import type { Job } from '../catalog/catalog.ts';
 import type { EncodedRows } from '../samples/samples.ts';
+import { giveBack } from '../std/give-back.ts';
 import type { HandedRows, RowPieces } from './messages.ts';
 
 /** Where rows go. */
@@ -10,7 +11,10 @@ export interface RowTaker {
   add(rows: EncodedRows, rowCount: number): Promise<void>;
 }
 
-/** Resolves when the rows are durable, beside what stands when the delivery is parsed again. */
+/**
+ * Resolves when the rows are durable, beside what stands when the delivery is parsed again. Their
+ * memory is given back then.
+ */
 export async function insertRows(job: Job, rows: RowPieces, taker: RowTaker): Promise<void> {
   const rowCount = rows.sampleRowCount + rows.rejectionRowCount;
   if (rowCount === 0) return;
@@ -18,6 +22,7 @@ export async function insertRows(job: Job, rows: RowPieces, taker: RowTaker): Pr
   const samples =
     job.generation > 0 ? { samples: [], reparsed: sampleRows } : { samples: sampleRows };
   await taker.add({ ...samples, rejections: rejectionRows }, rowCount);
+  for (const piece of [...sampleRows, ...rejectionRows]) giveBack(piece);
 }
 
 /**
@@ -56,8 +61,9 @@ export class HandedInserts {
     return this.#inserts.has(job);
   }
 
-  /** Resolves when all rows of it that have come are durable. */
-  async of(job: Job): Promise<void> {
-    await Promise.all(this.#inserts.get(job) ?? []);
+  /** Resolves when all rows of it that have come are durable; null when none have come. */
+  of(job: Job): Promise<void> | null {
+    const inserts = this.#inserts.get(job);
+    return inserts ? Promise.all(inserts).then(() => {}) : null;
   }
 }

@@ -2,7 +2,7 @@ import type { Job, Outcome, Queue, Reparses } from '../catalog/catalog.ts';
 import { limits } from '../domain/limits.ts';
 import type { SampleStore } from '../samples/samples.ts';
 import { assert } from '../std/assert.ts';
-import type { Clock } from '../std/clock.ts';
+import { type Clock, monotonicClock } from '../std/clock.ts';
 import { crashPoint } from '../std/crash-point.ts';
 import { Gather } from '../std/gather.ts';
 import { untilDone } from '../std/retry.ts';
@@ -11,6 +11,7 @@ import { type ParseOutcome, parserVersion } from './messages.ts';
 import type { ParsePool } from './pool.ts';
 import { Settler } from './settler.ts';
 import { inputOf, tasksOf } from './tasks.ts';
+import { Turns } from './turns.ts';
 
 export interface LoopParts {
   readonly queue: Queue;
@@ -49,6 +50,8 @@ export class ParseLoop {
   readonly #parts: LoopParts;
   readonly #finals: Gather<Outcome, Final>;
   readonly #settler: Settler;
+  /** Of tasks, as many at once as there are threads. */
+  readonly #turns: Turns;
   /** By job, not by token: deliveries that were claimed together share one. */
   readonly #inFlight = new Set<Job>();
   #bytesInFlight = 0;
@@ -66,6 +69,7 @@ export class ParseLoop {
   constructor(parts: LoopParts) {
     this.#parts = parts;
     this.#settler = new Settler(parts);
+    this.#turns = new Turns(parts.pool.threads);
     this.#finals = new Gather<Outcome, Final>(async (outcomes) => {
       const { unsettled, outdated } = await parts.queue.complete(outcomes, parts.clock());
       const late = new Map(outdated.map((one) => [one.artifactId, one.generation]));
@@ -107,11 +111,11 @@ export class ParseLoop {
     const { queue, clock, log } = this.#parts;
     this.#claiming = true;
     try {
-      while (this.#wanted && !this.#stopped && this.#hasRoom() && clock() >= this.#notBefore) {
+      while (this.#wanted && !this.#stopped && this.#hasRoom() && this.#mayClaim()) {
         this.#wanted = false;
         const jobs = await queue.claim({
           limit: Math.min(limits.parseClaimMax, limits.parseHeldMax - this.#inFlight.size),
-          bytesMax: limits.parseClaimBytesMax - this.#bytesInFlight,
+          bytesMax: limits.parseHeldBytesMax - this.#bytesInFlight,
           leaseMs: limits.parseLeaseMs,
           now: clock(),
         });
@@ -132,11 +136,16 @@ export class ParseLoop {
     }
   }
 
+  /** A store failed just now. By the clock of the process: the system's may be set back. */
+  #mayClaim(): boolean {
+    return monotonicClock() >= this.#notBefore;
+  }
+
   /** Half of what fits is free: many claims of one delivery each would cost more than they save. */
   #hasRoom(): boolean {
     return (
       this.#inFlight.size <= limits.parseHeldMax / 2 &&
-      this.#bytesInFlight <= limits.parseClaimBytesMax / 2
+      this.#bytesInFlight <= limits.parseHeldBytesMax / 2
     );
   }
 
@@ -160,14 +169,16 @@ export class ParseLoop {
   async #work(jobs: readonly Job[]): Promise<void> {
     const handed = new HandedInserts(jobs, this.#parts.rows);
     try {
-      await this.#parts.rows.room();
-      const task = { deliveries: jobs.map(inputOf) };
-      const answer = await this.#parts.pool.run(task, (rows) => handed.take(rows));
-      assert(answer.outcomes.length === jobs.length, 'one outcome for each delivery');
-      crashPoint('parsed');
-      await Promise.all(
-        jobs.map((job, i) => this.#settle(job, answer.outcomes[i]!, handed.of(job))),
-      );
+      const { settled } = await this.#turns.run(async () => {
+        // Not before its turn, and the turn ends when the rows count as held: so few are held.
+        await this.#parts.rows.room();
+        const task = { deliveries: jobs.map(inputOf) };
+        const { outcomes } = await this.#parts.pool.run(task, (rows) => handed.take(rows));
+        assert(outcomes.length === jobs.length, 'one outcome for each delivery');
+        crashPoint('parsed');
+        return { settled: jobs.map((job, i) => this.#settle(job, outcomes[i]!, handed.of(job))) };
+      });
+      await Promise.all(settled);
     } catch (err) {
       // Its body was read to its end: whatever happened then, it can be parsed.
       const [job] = jobs;
@@ -181,9 +192,13 @@ export class ParseLoop {
    *
    * @param handed rows of it that were inserted while it was parsed
    */
-  async #settle(job: Job, outcome: ParseOutcome, handed = Promise.resolve()): Promise<void> {
+  async #settle(
+    job: Job,
+    outcome: ParseOutcome,
+    handed: Promise<void> | null = null,
+  ): Promise<void> {
     try {
-      await handed;
+      if (handed !== null) await handed;
       if (outcome.kind === 'damaged') return await this.#damaged(job, outcome.reason);
       if (outcome.kind === 'unreadable') throw new Error(outcome.reason);
       await insertRows(job, outcome, this.#parts.rows);
@@ -229,17 +244,20 @@ export class ParseLoop {
     });
   }
 
-  /** Nothing is parsed but what was accepted: it waits until somebody has mended the store. */
+  /**
+   * Nothing is parsed but what was accepted: it waits until somebody has mended the store. A read
+   * that was damaged on its way is good the next time.
+   */
   async #damaged(job: Job, reason: string): Promise<void> {
     const { clock, log } = this.#parts;
     log.error({ reason, artifactId: job.artifactId }, 'the stored bytes of a delivery are damaged');
-    await this.#release(job, clock() + waitMs(waitsMax));
+    await this.#release(job, clock() + waitMs(job.failures));
   }
 
   async #putBack(job: Job, err: unknown): Promise<void> {
     const { clock, log } = this.#parts;
     log.warn({ err, artifactId: job.artifactId }, 'a delivery goes back to the queue');
-    this.#notBefore = Math.max(this.#notBefore, clock() + waitMs(0));
+    this.#notBefore = monotonicClock() + waitMs(0);
     await this.#release(job, clock() + waitMs(job.failures));
   }
 
@@ -259,12 +277,15 @@ export class ParseLoop {
   async #threadDied(jobs: readonly Job[], err: unknown): Promise<void> {
     const { queue, clock, log } = this.#parts;
     const [job] = jobs;
+    // A stop ends the threads, whatever they are at.
+    if (this.#stopped) {
+      await Promise.all(jobs.map((one) => this.#putBack(one, err)));
+      return;
+    }
     if (jobs.length > 1) {
       for (const one of jobs) await this.#work([one]);
       return;
     }
-    // A stop ends the threads, whatever they are at.
-    if (this.#stopped) return this.#putBack(job!, err);
     log.error({ err, artifactId: job!.artifactId }, 'a parser crashed');
     try {
       await queue.crashed(job!, clock());
@@ -324,7 +345,10 @@ function refused({ refusal }: Job): ParseOutcome {
 /** How many failures make the longest wait. */
 const waitsMax = 10;
 
+const waitMsMax = 60_000;
+assert(waitMsMax < limits.queueAheadMsMax, 'what is put off is not taken for what a clock put off');
+
 /** Half a second, doubling, at most a minute. */
 function waitMs(failures: number): number {
-  return Math.min(500 * 2 ** Math.min(failures, waitsMax), 60_000);
+  return Math.min(500 * 2 ** Math.min(failures, waitsMax), waitMsMax);
 }

@@ -71,7 +71,7 @@ export type ParseOutcome =
   | ({ readonly kind: 'done' } & ParsedDelivery)
   /** The bytes could not be read: an infrastructure failure, never the delivery's fault. */
   | { readonly kind: 'unreadable'; readonly reason: string }
-  /** The stored bytes are not those of the receipt: nothing was parsed. */
+  /** The stored bytes are missing, or not those of the receipt: nothing was parsed. */
   | { readonly kind: 'damaged'; readonly reason: string };
 
 /** What was made of a delivery, and its rows, but for those that were handed on before. */

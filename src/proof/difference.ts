@@ -21,6 +21,7 @@ export function differenceOf({ delivery }: DeliveryBasis, what: string): Differe
 export const damageText: Record<Damage, string> = {
   changed: 'its artifact is not what was accepted',
   missing: 'its artifact is missing, or not all there',
+  unreadable: 'the store does not give its artifact',
 };
 
 const countNames: readonly (readonly [keyof Counts, string])[] = [

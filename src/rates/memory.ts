@@ -4,7 +4,12 @@ import type { Rates } from './rates.ts';
 
 const sweepEvery = 10_000;
 
-/** Rates in the memory of one process. Buckets that are full again are forgotten. */
+/**
+ * Rates in the memory of one process. Buckets that are full again are forgotten.
+ *
+ * @param clock of the process: whoever sets the system's clock forward would give everybody a full
+ *   bucket, and whoever sets it back would stop the refill until it is where it was
+ */
 export function memoryRates(clock: Clock): Rates {
   const buckets = new Map<string, { bucket: Bucket; rule: RateRule }>();
   let takes = 0;

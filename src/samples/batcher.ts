@@ -78,7 +78,7 @@ export class InsertBatcher {
     this.#bytesWorth = Math.min(options.bytesWorth ?? limits.insertBytesWorth, this.#bytesMax);
     this.#waitMs = options.waitMs ?? limits.insertWaitMs;
     this.#spacingMs = options.spacingMs ?? limits.insertSpacingMs;
-    this.#bytesHeldMax = options.bytesHeldMax ?? 2 * this.#bytesMax;
+    this.#bytesHeldMax = options.bytesHeldMax ?? this.#bytesMax;
     this.#timers = options.timers ?? systemTimers;
   }
 

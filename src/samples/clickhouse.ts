@@ -4,7 +4,8 @@ import { rejectionColumns } from '../domain/rejection-row.ts';
 import { sampleColumns } from '../domain/sample-row.ts';
 import { giveBack } from '../std/give-back.ts';
 import type { ClickHouseAddress } from './address.ts';
-import { connect, reach } from './client.ts';
+import { ByteReads } from './byte-reads.ts';
+import { connect, connectionsMax, reach } from './client.ts';
 import { forgetStatements } from './forget.ts';
 import { insertRows } from './insert-rows.ts';
 import type {
@@ -21,18 +22,31 @@ import { prepareDatabase, prepareTables } from './schema.ts';
 import { settleStatement } from './settle.ts';
 import { joinRows, windowStatement } from './window.ts';
 
+/** How long somebody waits who wants an answer now; a server that hangs counts as away then. */
+export interface SampleWaits {
+  readonly pingMs: number;
+  /** Longer than such a statement may run. */
+  readonly readMs: number;
+}
+
+const usualWaits: SampleWaits = { pingMs: 2_000, readMs: 35_000 };
+
 /** The samples in ClickHouse: a server, or the embedded engine, which answers the same way. */
-export function openSamples(address: ClickHouseAddress): SampleStore {
-  return new ClickHouseSamples(address);
+export function openSamples(address: ClickHouseAddress, waits = usualWaits): SampleStore {
+  return new ClickHouseSamples(address, waits);
 }
 
 class ClickHouseSamples implements SampleStore {
   readonly #address: ClickHouseAddress;
+  readonly #waits: SampleWaits;
   readonly #client: ClickHouseClient;
+  readonly #reads: ByteReads;
 
-  constructor(address: ClickHouseAddress) {
+  constructor(address: ClickHouseAddress, waits: SampleWaits) {
     this.#address = address;
+    this.#waits = waits;
     this.#client = connect(address, address.database);
+    this.#reads = new ByteReads(address, { connectionsMax, requestMs: waits.readMs });
   }
 
   async prepare(): Promise<void> {
@@ -80,15 +94,8 @@ class ClickHouseSamples implements SampleStore {
   }
 
   async window(query: WindowQuery): Promise<WindowAnswer> {
-    const chunks = await reach(async () => {
-      const answer = await this.#client.exec({
-        ...windowStatement(query),
-        // A server then answers an error as an error, not in the middle of the rows.
-        clickhouse_settings: { wait_end_of_query: 1 },
-      });
-      return (await answer.stream.toArray()) as Buffer[];
-    });
-    const answer = joinRows(chunks, query.limit);
+    const chunks = await reach(() => this.#reads.read(windowStatement(query)));
+    const answer = joinRows(chunks, query.limit, query.around);
     for (const chunk of chunks) giveBack(chunk);
     return answer;
   }
@@ -123,6 +130,7 @@ class ClickHouseSamples implements SampleStore {
           LIMIT {limit:UInt32} OFFSET {offset:UInt64}
           SETTINGS max_execution_time = 30`,
         query_params: { artifact: artifactId, generation, limit, offset },
+        abort_signal: AbortSignal.timeout(this.#waits.readMs),
         format: 'JSONEachRow',
       });
       return await answer.json<Rejection>();
@@ -131,12 +139,14 @@ class ClickHouseSamples implements SampleStore {
 
   async ping(): Promise<void> {
     await reach(async () => {
-      const answer = await this.#client.ping({ select: true });
+      const abort_signal = AbortSignal.timeout(this.#waits.pingMs);
+      const answer = await this.#client.ping({ select: true, abort_signal });
       if (!answer.success) throw answer.error;
     });
   }
 
   async close(): Promise<void> {
+    this.#reads.close();
     await this.#client.close();
   }
 }

@@ -11,7 +11,7 @@ import { SamplesAway } from './samples.ts';
 /** Longer than any statement of ours may run, so that the server's own limit speaks first. */
 const requestTimeoutMs = 150_000;
 
-const connectionsMax = 16;
+export const connectionsMax = 16;
 
 /** @param database null: the server's default one, for making the own one */
 export function connect(address: ClickHouseAddress, database: string | null): ClickHouseClient {

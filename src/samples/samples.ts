@@ -88,6 +88,13 @@ export interface WindowQuery {
   /** Absent: production and sandbox both. */
   readonly sandbox?: boolean;
   readonly limit: number;
+  /** Stands around the array, so that a whole answer is made without another copy. */
+  readonly around?: TextAround;
+}
+
+export interface TextAround {
+  readonly before: string;
+  after(truncated: boolean): string;
 }
 
 export interface WindowAnswer {

@@ -1,4 +1,4 @@
-import type { WindowAnswer, WindowQuery } from './samples.ts';
+import type { TextAround, WindowAnswer, WindowQuery } from './samples.ts';
 
 /**
  * The statement of a window read. Each row is the text of one Sample object, made by ClickHouse;
@@ -49,28 +49,48 @@ const comma = 0x2c;
 const opening = 0x5b;
 const closing = 0x5d;
 
-/** Makes one JSON array of rows that each end with a newline, of the first `limit` of them. */
-export function joinRows(chunks: readonly Uint8Array[], limit: number): WindowAnswer {
-  const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  const json = Buffer.allocUnsafe(bytes + 2);
-  json[0] = opening;
-  let end = 1;
+/**
+ * Makes one JSON array of rows that each end with a newline, of the first `limit` of them.
+ *
+ * @param chunks are written to
+ */
+export function joinRows(
+  chunks: readonly Uint8Array[],
+  limit: number,
+  { before, after }: TextAround = nothingAround,
+): WindowAnswer {
+  const { count, bytes, truncated } = cutAfter(chunks, limit);
+  const [head, tail] = [Buffer.from(before), Buffer.from(after(truncated))];
+  // The last row's comma is where the array closes.
+  const arrayBytes = count === 0 ? 2 : 1 + bytes;
+  const json = Buffer.allocUnsafeSlow(head.length + arrayBytes + tail.length);
+  json.set(head);
+  json[head.length] = opening;
+  let end = head.length + 1;
   for (const chunk of chunks) {
-    json.set(chunk, end);
-    end += chunk.length;
+    const rest = head.length + 1 + bytes - end;
+    if (rest === 0) break;
+    json.set(chunk.length > rest ? chunk.subarray(0, rest) : chunk, end);
+    end += Math.min(chunk.length, rest);
   }
-  // What is not written yet holds anything, a newline too.
-  json[end] = closing;
-  let count = 0;
-  let last = 0;
-  let at = json.indexOf(newline, 1);
-  while (at !== -1 && count < limit) {
-    json[at] = comma;
-    last = at;
-    count += 1;
-    at = json.indexOf(newline, at + 1);
+  json[head.length + arrayBytes - 1] = closing;
+  json.set(tail, head.length + arrayBytes);
+  return { json, count, truncated };
+}
+
+const nothingAround: TextAround = { before: '', after: () => '' };
+
+/** Puts commas for newlines. @returns how many rows are taken, and their bytes with the commas */
+function cutAfter(chunks: readonly Uint8Array[], limit: number) {
+  let [count, bytes, passed] = [0, 0, 0];
+  for (const chunk of chunks) {
+    for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, at + 1)) {
+      if (count === limit) return { count, bytes, truncated: true };
+      chunk[at] = comma;
+      count += 1;
+      bytes = passed + at + 1;
+    }
+    passed += chunk.length;
   }
-  if (count === 0) last = 1;
-  json[last] = closing;
-  return { json: json.subarray(0, last + 1), count, truncated: at !== -1 };
+  return { count, bytes, truncated: false };
 }

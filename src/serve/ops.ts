@@ -16,12 +16,12 @@ export class NotReady extends Error {
 
 export interface OpsParts {
   readonly dependencies: readonly Dependency[];
-  readonly metrics: Pick<Metrics, 'scrape'>;
+  readonly metrics: Pick<Metrics, 'scrape' | 'value'>;
 }
 
 /**
- * `/livez`: the process runs. `/readyz`: it can do its work, and what is away. `/metrics`: the
- * Prometheus text format.
+ * `/livez`: the process runs. `/readyz`: it can do its work, what is away, and then for how long
+ * the oldest delivery has waited to be parsed. `/metrics`: the Prometheus text format.
  */
 export function opsRoutes({ dependencies, metrics }: OpsParts): Route[] {
   return [
@@ -36,7 +36,7 @@ export function opsRoutes({ dependencies, metrics }: OpsParts): Route[] {
       method: 'GET',
       pattern: '/readyz',
       async handle(exchange) {
-        const { ready, body } = await readiness(dependencies);
+        const { ready, body } = await readiness({ dependencies, metrics });
         const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
         exchange.reply({ status: ready ? 200 : 503, headers, body: JSON.stringify(body) });
       },
@@ -55,7 +55,7 @@ export function opsRoutes({ dependencies, metrics }: OpsParts): Route[] {
 
 const text = { 'Content-Type': 'text/plain', 'Cache-Control': 'no-store' };
 
-async function readiness(dependencies: readonly Dependency[]) {
+async function readiness({ dependencies, metrics }: OpsParts) {
   const checked = await Promise.all(
     dependencies.map(async ({ name, check, required }) => {
       const state = await check().then(
@@ -69,5 +69,7 @@ async function readiness(dependencies: readonly Dependency[]) {
   const degraded = checked.some((one) => !one.answers);
   const status = ready ? (degraded ? 'degraded' : 'ready') : 'away';
   const parts = Object.fromEntries(checked.map((one) => [one.name, one.state]));
-  return { ready, body: { status, parts } };
+  if (!degraded) return { ready, body: { status, parts } };
+  const oldest = await metrics.value('weir_backlog_oldest_seconds');
+  return { ready, body: { status, parts, backlog_oldest_seconds: oldest } };
 }

@@ -14,7 +14,7 @@ import { requireScope } from '../http/caller.ts';
 import { etagMatches, etagOf } from '../http/etag.ts';
 import type { Exchange, Reply } from '../http/exchange.ts';
 import type { Route } from '../http/routes.ts';
-import type { SampleStore, WindowAnswer } from '../samples/samples.ts';
+import type { SampleStore, TextAround } from '../samples/samples.ts';
 import { giveBack } from '../std/give-back.ts';
 import { AnswerCache, type EncodedAnswer } from './answer-cache.ts';
 
@@ -63,16 +63,24 @@ async function answer(
   const name = [sourceId, fromDay, toDay, narrowed, sandbox, encoding].join(' ');
   const version = sureVersion(holder.samples, now);
   const made = await answers.answer(name, version, async () => {
-    const query = { sourceId, fromDay, toDay, limit: limits.samplesPerAnswerMax };
-    const rows = await parts.samples.window(sandbox === undefined ? query : { ...query, sandbox });
-    return await encode(samplesJson(sourceId, window, rows), encoding);
+    const { json } = await parts.samples.window({
+      ...{ sourceId, fromDay, toDay, limit: limits.samplesPerAnswerMax },
+      ...(sandbox === undefined ? {} : { sandbox }),
+      around: samplesObject(sourceId, window),
+    });
+    return await encode(json, encoding);
   });
   return replyOf(made, encoding, exchange.head.header('If-None-Match'));
 }
 
-/** Null: somebody may have changed the samples and told nobody. */
+/**
+ * Null: somebody may have changed the samples and told nobody. So it is, too, with a turn that ends
+ * later than any does: the clock was set back since it began.
+ */
 function sureVersion({ version, turnEndsAt }: KeyHolder['samples'], now: number): number | null {
-  return turnEndsAt === null || turnEndsAt > now ? version : null;
+  const runs =
+    turnEndsAt !== null && turnEndsAt > now && turnEndsAt <= now + limits.queueAheadMsMax;
+  return turnEndsAt === null || runs ? version : null;
 }
 
 interface SamplesQuery {
@@ -98,8 +106,8 @@ function readQuery(query: string): SamplesQuery {
   };
 }
 
-/** Puts the specification's Samples object around the rows, which stay the bytes they are. */
-function samplesJson(sourceId: string, window: ReadWindow, rows: WindowAnswer): Buffer {
+/** The specification's Samples object; ClickHouse makes the array in it. */
+function samplesObject(sourceId: string, window: ReadWindow): TextAround {
   const head = JSON.stringify({
     source_id: sourceId,
     window: {
@@ -109,17 +117,16 @@ function samplesJson(sourceId: string, window: ReadWindow, rows: WindowAnswer): 
       narrowed: window.narrowed,
     },
   });
-  const json = Buffer.concat([
-    Buffer.from(`${head.slice(0, -1)},"samples":`),
-    rows.json,
-    Buffer.from(`,"truncated":${rows.truncated}}`),
-  ]);
-  giveBack(rows.json);
-  return json;
+  return {
+    before: `${head.slice(0, -1)},"samples":`,
+    after: (truncated) => `,"truncated":${truncated}}`,
+  };
 }
 
 async function encode(json: Buffer, encoding: Encoding): Promise<EncodedAnswer> {
-  const body = encoding === 'gzip' ? await compress(json, { level: 1 }) : json;
+  if (encoding === 'identity') return { body: json, etag: etagOf(json) };
+  const body = await compress(json, { level: 1 });
+  giveBack(json);
   return { body, etag: etagOf(body) };
 }
 

@@ -1,15 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeDataDir } from './data-dir.ts';
+import { makeDataDir, syncDirectory } from './data-dir.ts';
 import { type Settings, SettingsError } from './settings.ts';
 
 /** What decides about the key. */
@@ -67,13 +59,4 @@ function makeKeyFile(dataDir: string, path: string): string {
   }
   syncDirectory(dataDir);
   return readFileSync(path, 'utf8');
-}
-
-function syncDirectory(path: string): void {
-  const directory = openSync(path, 'r');
-  try {
-    fsyncSync(directory);
-  } finally {
-    closeSync(directory);
-  }
 }

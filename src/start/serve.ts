@@ -15,7 +15,7 @@ import { memoryRates } from '../rates/memory.ts';
 import { InsertBatcher } from '../samples/batcher.ts';
 import { SamplesAway } from '../samples/samples.ts';
 import { NotReady, type OpsParts, opsRoutes } from '../serve/ops.ts';
-import { systemClock } from '../std/clock.ts';
+import { monotonicClock, systemClock } from '../std/clock.ts';
 import { armCrashPoint } from '../std/crash-point.ts';
 import { untilDone } from '../std/retry.ts';
 import { MarkKeeper } from '../upkeep/mark-keeper.ts';
@@ -106,7 +106,7 @@ async function open(
   const uses = startUseRecorder(catalog.directory, log);
   onStop(() => uses.close());
   const site = new ReferenceSite(docsOrigins(settings));
-  const rates = memoryRates(clock);
+  const rates = memoryRates(monotonicClock);
   const onStored = () => {
     keeper.noteReceipt();
     loop.wake();
@@ -152,7 +152,8 @@ async function openListeners(
   const watch = requestWatch(metrics);
   const app = await listen(settings.WEIR_APP_LISTEN, appRoutes(settings), log, site, watch);
   onStop(() => app.close(stopWaitMs.answers));
-  const api = await listen(settings.WEIR_LISTEN, parts.routes, log, site, watch);
+  const shared = settings.WEIR_LISTEN_SHARED === '1';
+  const api = await listen({ ...settings.WEIR_LISTEN, shared }, parts.routes, log, site, watch);
   onStop(() => api.close(stopWaitMs.answers));
 }
 

@@ -36,6 +36,10 @@ export const settingsSchema = z.object({
   WEIR_LISTEN: listen.prefault('127.0.0.1:8080').describe('the API'),
   WEIR_APP_LISTEN: listen.prefault('127.0.0.1:8081').describe('the console and API reference'),
   WEIR_OPS_LISTEN: listen.prefault('127.0.0.1:8082').describe('/livez, /readyz and /metrics'),
+  WEIR_LISTEN_SHARED: z
+    .enum(['0', '1'])
+    .default('0')
+    .describe('1: another process may listen on the API address too, for a rolling restart'),
   WEIR_BASE_URL: z.url().optional().describe('the API as callers reach it; from WEIR_LISTEN'),
   WEIR_APP_URL: z.url().optional().describe('the console as browsers reach it'),
   WEIR_ARTIFACTS_URL: urlOf(['file', 's3+http', 's3+https'])
@@ -124,6 +128,10 @@ function complete(raw: Raw): Settings {
   if (/^postgres(ql)?:/.test(raw.WEIR_CATALOG_URL ?? '') && !raw.WEIR_SECRET_KEY) {
     // Several nodes share such a catalog: a key file of one would be unknown to the others.
     throw new SettingsError('WEIR_SECRET_KEY is required with a catalog on Postgres');
+  }
+  if (raw.WEIR_REDIS_URL !== undefined) {
+    // Taken in silence, each process would go on with rates of its own.
+    throw new SettingsError('WEIR_REDIS_URL: shared rates are not supported yet by this version');
   }
   return {
     ...raw,

@@ -36,7 +36,7 @@ export function watchParts(metrics: Metrics, { catalog, samples, keeper, clock }
   metrics.watch('weir_backlog_deliveries', async () => (await backlog()).deliveries);
   metrics.watch('weir_backlog_oldest_seconds', async () => {
     const { oldestReceivedAt } = await backlog();
-    return oldestReceivedAt === null ? 0 : (clock() - oldestReceivedAt) / 1_000;
+    return oldestReceivedAt === null ? 0 : Math.max(0, clock() - oldestReceivedAt) / 1_000;
   });
   metrics.watch('weir_engine_restarts', () => samples.restarts());
   metrics.watch('weir_accepting', () => (keeper.refusal === null ? 1 : 0));

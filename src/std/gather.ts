@@ -12,6 +12,11 @@ export interface GatherLimits<T> {
    * theirs took, and in milliseconds at most. Absent: not at all.
    */
   readonly patience?: { readonly share: number; readonly msMax: number };
+  /**
+   * A group that takes so long does not keep the next from being sent; so many such groups at
+   * once. Absent: the next waits for as long as it takes.
+   */
+  readonly overtake?: { readonly afterMs: number; readonly groupsMax: number };
   /** Items that may wait; `refuse` makes the error of the next one. */
   readonly waitingMax?: number;
   refuse?(): Error;
@@ -33,6 +38,9 @@ interface Waiting<T, R> {
  * for a while until they are there: otherwise the callers part into two halves that take turns,
  * each waiting for the other's step.
  *
+ * One step that hangs would hold up everybody. With `overtake` it is left behind after a while: it
+ * is still awaited, and counts no more as the one under way.
+ *
  * Ordering: groups are sent, and items stand in them, in the order of their coming.
  * Failure: a failed group rejects its own items only; the next one is sent as usual.
  */
@@ -41,6 +49,8 @@ export class Gather<T, R> {
   readonly #limits: GatherLimits<T>;
   #waiting: Waiting<T, R>[] = [];
   #isUnderWay = false;
+  /** Groups left behind that have not returned yet. */
+  #overtaken = 0;
   #turnComes = false;
   /** While the next group is held: how many it is held for. */
   #held: { readonly until: NodeJS.Timeout; readonly wanted: number } | null = null;
@@ -68,7 +78,7 @@ export class Gather<T, R> {
 
   /** Resolves when nothing waits or is under way any more. */
   async idle(): Promise<void> {
-    while (this.#isUnderWay || this.#waiting.length > 0) {
+    while (this.#isUnderWay || this.#overtaken > 0 || this.#waiting.length > 0) {
       await new Promise<void>((resolve) => this.#onIdle.push(resolve));
     }
   }
@@ -97,6 +107,7 @@ export class Gather<T, R> {
   async #run(group: Waiting<T, R>[]): Promise<void> {
     this.#isUnderWay = true;
     const began = performance.now();
+    const leftBehind = this.#leaveBehindWhenSlow();
     try {
       const answers = await this.#send(group.map((one) => one.item));
       assert(answers.length === group.length, 'each item of a group has its answer');
@@ -104,10 +115,33 @@ export class Gather<T, R> {
     } catch (error) {
       for (const one of group) one.reject(error);
     }
-    this.#isUnderWay = false;
-    if (!this.#hold(group.length, performance.now() - began)) this.#sendAfterTurn();
-    if (this.#waiting.length > 0) return;
+    if (leftBehind()) {
+      this.#overtaken -= 1;
+    } else {
+      this.#isUnderWay = false;
+      if (!this.#hold(group.length, performance.now() - began)) this.#sendAfterTurn();
+    }
+    if (this.#isUnderWay || this.#waiting.length > 0) return;
     for (const tell of this.#onIdle.splice(0)) tell();
+  }
+
+  /** @returns ends the watch over the group under way, and says whether it was left behind */
+  #leaveBehindWhenSlow(): () => boolean {
+    const { overtake } = this.#limits;
+    if (!overtake) return () => false;
+    let isLeftBehind = false;
+    const look = setInterval(() => {
+      if (this.#overtaken >= overtake.groupsMax) return;
+      clearInterval(look);
+      isLeftBehind = true;
+      this.#overtaken += 1;
+      this.#isUnderWay = false;
+      this.#sendAfterTurn();
+    }, overtake.afterMs);
+    return () => {
+      clearInterval(look);
+      return isLeftBehind;
+    };
   }
 
   /** Holds the next group for those who were in the last one. @returns whether it is held */

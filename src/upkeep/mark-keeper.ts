@@ -47,8 +47,11 @@ export class MarkKeeper {
    * @throws Error with one clear line when the store belongs to another catalog; StoreAway
    */
   async start(everyMs: number = limits.markEveryMs): Promise<void> {
-    await this.#look(true);
+    await this.#look(false);
     if (this.#fit === 'foreign') throw new Error(unfitReasons.foreign);
+    // A store that can only be read, since it is full, is no reason not to start: reads go on.
+    this.#stale = true;
+    await this.#tryToLook();
     this.#timer = setInterval(() => this.#tick(), everyMs);
   }
 

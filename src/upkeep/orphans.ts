@@ -3,8 +3,8 @@ import type { ArtifactStore } from '../artifacts/artifacts.ts';
 import type { Deliveries } from '../catalog/deliveries-contract.ts';
 import type { Upkeep } from '../catalog/upkeep-contract.ts';
 import { limits } from '../domain/limits.ts';
-import { isExpired, type Orphan, receivedAtOf } from '../domain/recovery.ts';
-import type { Clock } from '../std/clock.ts';
+import { isExpired, receivedAtOf, type StoredObject } from '../domain/recovery.ts';
+import { type Clock, monotonicClock } from '../std/clock.ts';
 import type { MarkKeeper } from './mark-keeper.ts';
 
 /** Objects asked for at once. */
@@ -60,7 +60,7 @@ async function findOrphans(
   signal: AbortSignal,
 ): Promise<Found> {
   const found: Found = { count: 0, newest: 0, expired: [] };
-  let batch: Orphan[] = [];
+  let batch: StoredObject[] = [];
   const judge = async () => {
     for (const orphan of await unreferenced(parts, batch)) {
       found.count++;
@@ -84,8 +84,8 @@ async function findOrphans(
 
 async function unreferenced(
   { catalog }: Pick<OrphanParts, 'catalog'>,
-  batch: readonly Orphan[],
-): Promise<Orphan[]> {
+  batch: readonly StoredObject[],
+): Promise<StoredObject[]> {
   const known = await catalog.deliveries.referenced(batch.map(({ object }) => object));
   return batch.filter(({ object }) => !known.has(object));
 }
@@ -109,14 +109,14 @@ export function startOrphanCount(parts: OrphanParts): () => Promise<void> {
   const { signal } = stopping;
   const run = async () => {
     while (!signal.aborted) {
-      const began = parts.clock();
+      const began = monotonicClock();
       try {
         await countOrphans(parts, signal);
       } catch (err) {
         if (!signal.aborted) parts.log.warn({ err }, 'unreferenced objects were not counted');
       }
       // A listing that takes long is not to be under way most of the time.
-      const pause = Math.max(limits.orphanCountEveryMs, 10 * (parts.clock() - began));
+      const pause = Math.max(limits.orphanCountEveryMs, 10 * (monotonicClock() - began));
       await sleep(pause, undefined, { signal }).catch(() => {});
     }
   };

@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ArtifactStore } from '../artifacts/artifacts.ts';
-import type { ArtifactCheck, StoredArtifact, Upkeep } from '../catalog/upkeep-contract.ts';
+import type { ArtifactCheck, Damage, StoredArtifact, Upkeep } from '../catalog/upkeep-contract.ts';
 import { limits } from '../domain/limits.ts';
 import type { Clock } from '../std/clock.ts';
 import { damageBy, StoredHashes } from './stored-bytes.ts';
 
 const batchArtifacts = 64;
 
+/** A store that answers, and does not give an artifact so many times, cannot read it any more. */
+const refusalsMax = 4;
+
 export interface ScrubParts {
-  readonly artifacts: Pick<ArtifactStore, 'read'>;
+  readonly artifacts: Pick<ArtifactStore, 'read' | 'ping'>;
   readonly catalog: { readonly upkeep: Pick<Upkeep, 'nextToCheck' | 'noteChecks'> };
   readonly clock: Clock;
   readonly log: {
@@ -18,15 +21,19 @@ export interface ScrubParts {
   readonly metrics: { scrubbed(bytes: number): void };
   /** `scrubBytesASecond`, but for tests. */
   readonly bytesASecond?: number;
+  /** The wait after the first refusal, which doubles. */
+  readonly refusedWaitMs?: number;
 }
 
 /**
  * Compares stored bytes with the hashes of their receipts, in rounds over all artifacts, at a
  * bounded rate. What is found stands with the delivery in the catalog and in the log; a later
- * round that finds the bytes again takes it back.
+ * round that finds the bytes again takes it back. It is looked at twice: what was damaged only on
+ * its way is well.
  *
- * Failure: while the store is away the artifact at hand is tried again. Those taken and not
- * checked when the process ends wait for the next round.
+ * Failure: while the store is away the artifact at hand is tried again. One that is refused while
+ * the store answers (a store that checks its own disk refuses what has rotted) is damaged, too.
+ * Those taken and not checked when the process ends wait for the next round.
  */
 export function startScrubber(parts: ScrubParts): () => Promise<void> {
   const stopping = new AbortController();
@@ -92,20 +99,31 @@ async function checkOne(
   hash: () => Promise<Buffer>,
   signal: AbortSignal,
 ): Promise<ArtifactCheck> {
+  const { artifacts, clock, log, metrics, refusedWaitMs = 1_000 } = parts;
+  const checked = (damage: Damage | null): ArtifactCheck => {
+    metrics.scrubbed(place.length);
+    if (damage !== null) {
+      const fields = { artifactId, object: place.object, damage };
+      log.error(fields, 'a stored artifact is damaged: restore it from a copy');
+    }
+    return { artifactId, at: clock(), damage };
+  };
+  const lookAlone = () => new StoredHashes(artifacts, [place]).of(0);
   let look = hash;
-  for (;;) {
+  for (let refusals = 0; ; ) {
     try {
       const damage = await damageBy(sha256, look);
-      parts.metrics.scrubbed(place.length);
-      if (damage !== null) {
-        const fields = { artifactId, object: place.object, damage };
-        parts.log.error(fields, 'a stored artifact is damaged: restore it from a copy');
-      }
-      return { artifactId, at: parts.clock(), damage };
+      if (damage === null || look === lookAlone) return checked(damage);
     } catch (err) {
-      parts.log.warn({ err, artifactId }, 'a stored artifact cannot be checked for now');
-      look = () => new StoredHashes(parts.artifacts, [place]).of(0);
-      await sleep(limits.scrubPauseMs, undefined, { signal });
+      log.warn({ err, artifactId }, 'a stored artifact cannot be checked for now');
+      refusals = await artifacts.ping().then(
+        () => refusals + 1,
+        () => 0,
+      );
+      if (refusals === refusalsMax) return checked('unreadable');
+      const waitMs = refusals === 0 ? limits.scrubPauseMs : refusedWaitMs * 2 ** (refusals - 1);
+      await sleep(waitMs, undefined, { signal });
     }
+    look = lookAlone;
   }
 }

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   mkdir,
   mkdtemp,
@@ -13,12 +12,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ArtifactMissing, StoreAway } from '../../src/artifacts/artifacts.ts';
+import { Directories } from '../../src/artifacts/files/directories.ts';
 import { FileStore } from '../../src/artifacts/files/store.ts';
 import { artifactContract } from '../contract/artifacts.ts';
 import { describeWith } from '../support/need.ts';
-import { need } from '../support/needed.ts';
+import { type SmallDisk, smallDiskOrSkip } from '../support/small-disk.ts';
 import { bodyOf, failure, namesIn, newObject, put, readAll, sha256 } from './bodies.ts';
 import { someMeta } from './some-meta.ts';
 
@@ -126,6 +126,17 @@ describe('the files of the file store', () => {
     expect(await store.readMark()).toBe('one');
   });
 
+  test('have directories that a start makes durable once more, after a crash', async () => {
+    const root = join(await newRoot(), 'artifacts');
+    await mkdir(join(root, 'tmp'), { recursive: true });
+    const handle = await open('/dev/null');
+    await handle.close();
+    const sync = vi.spyOn(Object.getPrototypeOf(handle), 'sync');
+    await new FileStore(root).prepare();
+    // The names of the root and of `tmp`.
+    expect(sync).toHaveBeenCalledTimes(2);
+  });
+
   test('a day directory that was removed is made again', async () => {
     const { root, store } = await newStore();
     await put(store, Buffer.alloc(1));
@@ -179,6 +190,37 @@ describe('a failing disk', () => {
     expect(sync).toHaveBeenCalledTimes(3);
   });
 
+  test('leaves nothing of a body that did not get its name, its sidecar neither', async () => {
+    const { root, store } = await newStore();
+    const object = newObject();
+    await mkdir(join(root, object, 'in its place'), { recursive: true });
+    expect(await failure(put(store, Buffer.alloc(1), object))).toBeInstanceOf(StoreAway);
+    expect(await filesIn(root)).toEqual([]);
+  });
+
+  test('leaves nothing of a mark that could not be written, however often', async () => {
+    const { root, store } = await newStore();
+    await store.writeMark('one');
+    const sync = vi.spyOn(await handles(), 'sync');
+    for (let i = 0; i < 3; i++) {
+      sync.mockRejectedValueOnce(eio());
+      expect(await failure(store.writeMark('two'))).toBeInstanceOf(StoreAway);
+    }
+    expect(await filesIn(root)).toEqual(['mark.json']);
+    expect(await store.readMark()).toBe('one');
+  });
+
+  test('makes a directory anew whose name could not be made durable', async () => {
+    const root = await newRoot();
+    const directories = new Directories(root);
+    const sync = vi.spyOn(await handles(), 'sync');
+    sync.mockRejectedValueOnce(eio());
+    expect(await failure(directories.ensure('2026'))).toMatchObject({ code: 'EIO' });
+    expect(await readdir(root)).toEqual([]);
+    await directories.ensure('2026');
+    expect(await readdir(root)).toEqual(['2026']);
+  });
+
   test('that is not there is a store that is away', async () => {
     const root = await newRoot();
     const store = new FileStore(join(root, 'absent'));
@@ -205,21 +247,14 @@ describe('the path to durability', () => {
   });
 });
 
-/** A file system of 4 MiB; needs the right to mount one. */
-const smallDisk = await need('a small file system', async () => {
-  const root = await newRoot();
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', root], { stdio: 'pipe' });
-  } catch (error) {
-    throw new Error(`mount failed: ${(error as Error).message.split('\n').at(-2)}`);
-  }
-  return root;
-});
-
-describeWith('a full disk', smallDisk, (root) => {
-  afterAll(() => {
-    execFileSync('umount', [root]);
+describeWith('a full disk', await smallDiskOrSkip(), (mount) => {
+  let root: string;
+  let disk: SmallDisk;
+  beforeAll(async () => {
+    root = await newRoot();
+    disk = await mount(root, 4 << 20);
   });
+  afterAll(() => disk.unmount());
 
   test('loses the upload and leaves room for the next', async () => {
     const store = new FileStore(root);

@@ -6,6 +6,7 @@ import type { S3Store } from '../../src/artifacts/s3/store.ts';
 import { failure, newObject, sha256 } from './bodies.ts';
 import { fakeStore, serve, storeAt } from './fake-store.ts';
 import { putSegment, wholeBodies } from './segments.ts';
+import { someMeta } from './some-meta.ts';
 
 /** Stores a segment of one body of 100 bytes. */
 const put = (store: S3Store) => putSegment(store, wholeBodies(1, 100));
@@ -89,13 +90,21 @@ describe('a segment on its way to a store', () => {
     },
   );
 
+  test('does not wait behind bodies whose senders stall', async () => {
+    const { store } = await fakeStore((socket) => serve(socket), { atOnce: 1, waitMs: 100 });
+    const stalled = store.begin(newObject(), 10, someMeta());
+    await stalled.write(Buffer.alloc(5));
+    await put(store);
+    await stalled.abort();
+  });
+
   test('that is cut off again and again is lost, and others have their turn', async () => {
     const { store, sockets } = await fakeStore(
       (socket, nth) => {
         if (nth === 1 || nth > 3) return serve(socket);
         socket.once('data', () => socket.resetAndDestroy());
       },
-      { atOnce: 1 },
+      { wholeAtOnce: 1 },
     );
     await put(store);
     sockets[0]!.removeAllListeners('data').once('data', () => sockets[0]!.resetAndDestroy());

@@ -193,6 +193,58 @@ describe('the connections of uploads', () => {
     for (let i = 0; i < 3; i++) await put(store, Buffer.alloc(100));
   });
 
+  test('go to others while a sender stalls, who goes on where it was', async () => {
+    const { store, sockets } = await fakeStore((socket) => serve(socket), {
+      ...{ atOnce: 1, restMs: 20 },
+    });
+    const stalled = store.begin(newObject(), 10, someMeta());
+    await stalled.write(Buffer.alloc(5, 'a'));
+    const began = performance.now();
+    await put(store, Buffer.alloc(100));
+    expect(performance.now() - began).toBeLessThan(1_000);
+    await stalled.write(Buffer.alloc(5, 'b'));
+    await stalled.commit(sha256(Buffer.from('aaaaabbbbb')));
+    expect(sockets).toHaveLength(2);
+  });
+
+  test('keep the order of writes that wait for their turn together', async () => {
+    let received = '';
+    const { store } = await fakeStore(
+      (socket) => {
+        socket.on('data', (bytes) => {
+          received += bytes.toString('latin1');
+        });
+        serve(socket);
+      },
+      { atOnce: 1, restMs: 20 },
+    );
+    const stalled = store.begin(newObject(), 4, someMeta());
+    await stalled.write(Buffer.from('1'));
+    const other = store.begin(newObject(), 2, someMeta());
+    await other.write(Buffer.from('x'));
+    const writes = ['2', '3', '4'].map((text) => stalled.write(Buffer.from(text)));
+    await Promise.all(writes);
+    await stalled.commit(sha256(Buffer.from('1234')));
+    expect(received).toContain('234');
+    await other.write(Buffer.from('y'));
+    await other.commit(sha256(Buffer.from('xy')));
+  });
+
+  test('of the one that stalls longest is taken when too many stall', async () => {
+    const { store } = await fakeStore((socket) => serve(socket), {
+      ...{ atOnce: 1, restMs: 20, lentMax: 1, stalledMs: 50 },
+    });
+    const stalled = [0, 1, 2].map(() => store.begin(newObject(), 10, someMeta()));
+    for (const one of stalled) await one.write(Buffer.alloc(5));
+    const error = await failure(stalled[0]!.write(Buffer.alloc(5)));
+    expect(error).toBeInstanceOf(StoreAway);
+    expect(error.message).toContain('stalled while others waited');
+    for (const one of stalled.slice(1)) {
+      await one.write(Buffer.alloc(5));
+      await one.commit(sha256(Buffer.alloc(10)));
+    }
+  });
+
   test('leave who waits for too long to its caller', async () => {
     const { store } = await fakeStore((socket) => serve(socket), { atOnce: 1, waitMs: 50 });
     const holder = store.begin(newObject(), 10, someMeta());

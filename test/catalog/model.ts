@@ -20,6 +20,20 @@ export class LedgerModel {
   readonly #byKey = new Map<string, ModelDelivery>();
   readonly #byBody = new Map<string, ModelDelivery>();
 
+  /** The same state, which goes its own way from now on. */
+  clone(): LedgerModel {
+    const copy = new LedgerModel();
+    const copies = new Map<ModelDelivery, ModelDelivery>();
+    for (const one of this.deliveries) {
+      const same = { ...one, names: [...one.names] };
+      copies.set(one, same);
+      copy.deliveries.push(same);
+    }
+    for (const [name, one] of this.#byKey) copy.#byKey.set(name, copies.get(one)!);
+    for (const [name, one] of this.#byBody) copy.#byBody.set(name, copies.get(one)!);
+    return copy;
+  }
+
   known(probe: ModelProbe): KnownDelivery | null {
     const named = this.#byKey.get(place(probe, probe.key));
     if (named) {

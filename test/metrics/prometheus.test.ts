@@ -89,6 +89,9 @@ test('a value that cannot be had is missing, and no other with it', async () => 
   expect(told).toContain('weir_held_bytes 5');
   expect(told.filter((line) => line.startsWith('weir_backlog_deliveries'))).toEqual([]);
   expect(warned).toEqual(['weir_backlog_deliveries cannot be told']);
+  expect(await metrics.value('weir_backlog_deliveries')).toBe(null);
+  expect(await metrics.value('weir_held_bytes')).toBe(5);
+  expect(await metrics.value('weir_accepting')).toBe(null);
   away = false;
   expect(await lines(metrics)).toContain('weir_backlog_deliveries 7');
 });

@@ -62,6 +62,8 @@ function codesOf({ content }: Response): string[] {
 const unsaid = new Set([
   ...['date', 'uwebsockets', 'content-length', 'connection', 'transfer-encoding', 'content-type'],
   ...['access-control-allow-origin', 'access-control-expose-headers', 'vary'],
+  // On every answer of every listener (SECURITY.md).
+  ...['content-security-policy', 'x-content-type-options', 'cache-control'],
 ]);
 
 /**

@@ -48,7 +48,7 @@ test('a delivery is durable when all rows that came of it are', async () => {
   for (const delivery of [0, 0, 1]) expect(await inserts.take(handed(delivery, 'x'))).toBe(true);
   expect([inserts.has(first), inserts.has(again)]).toEqual([true, true]);
   let durable = false;
-  const all = inserts.of(first).then(() => {
+  const all = inserts.of(first)!.then(() => {
     durable = true;
   });
   rows.added[0]!.done();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import type { Completed, Job, Outcome, Queue } from '../../src/catalog/catalog.ts';
 import { ParseLoop } from '../../src/parse/loop.ts';
@@ -45,11 +46,12 @@ function setUp(
   parse: (task: ParseTask) => ParseOutcome[] | Promise<ParseOutcome[]>,
   insert = async () => {},
   judge = (_: Outcome): Partial<Completed> => ({}),
+  room = async () => {},
 ) {
   const waiting = [...jobs];
   const seen = {
     ...{ completed: [] as Outcome[], settled: [] as Settlement[] },
-    ...{ released: [] as string[], crashed: [] as string[] },
+    ...{ released: [] as string[], crashed: [] as string[], notBefore: [] as number[] },
   };
   const order: string[] = [];
   const queue: Queue = {
@@ -62,7 +64,8 @@ function setUp(
       const judged = outcomes.map(judge);
       return { took, unsettled: [], outdated: [], ...judged[0] };
     },
-    release: async (leases) => {
+    release: async (leases, notBefore) => {
+      seen.notBefore.push(notBefore);
       seen.released.push(...leases.map((one) => one.artifactId));
       return [];
     },
@@ -82,7 +85,7 @@ function setUp(
     },
   };
   const rows = {
-    room: async () => {},
+    room,
     add: async (encoded: EncodedRows) => {
       await insert();
       order.push(encoded.reparsed ? 'insert apart' : 'insert');
@@ -145,6 +148,27 @@ test('when a thread dies over several deliveries, only the one at fault is charg
   expect(seen.completed.map((one) => one.artifactId)).toEqual(['artifact-1', 'artifact-3']);
 });
 
+test('of large deliveries no more are parsed than there is room for rows', async () => {
+  const inserts: (() => void)[] = [];
+  const isFull = () => inserts.length > 0;
+  const { loop, seen, tasks } = setUp(
+    [1, 2, 3].map((n) => job(n, 1_000_000)),
+    (task) => task.deliveries.map(() => done),
+    () => new Promise<void>((resolve) => inserts.push(resolve)),
+    undefined,
+    () => vi.waitUntil(() => !isFull(), { interval: 1, timeout: 10_000 }).then(() => {}),
+  );
+  loop.start();
+  for (let n = 1; n <= 3; n++) {
+    await vi.waitUntil(isFull);
+    await sleep(20);
+    expect(tasks).toHaveLength(n);
+    inserts.shift()!();
+  }
+  await vi.waitFor(() => expect(seen.completed).toHaveLength(3));
+  await loop.stop();
+});
+
 test('what a store does never counts against a delivery: it goes back to the queue', async () => {
   const { loop, seen } = setUp(
     [job(1)],
@@ -160,19 +184,25 @@ test('what a store does never counts against a delivery: it goes back to the que
   expect(seen.crashed).toEqual([]);
 });
 
-test('bytes that cannot be read put the delivery back', async () => {
-  const { loop, seen } = setUp([job(1)], () => [{ kind: 'unreadable', reason: 'store away' }]);
+test('bytes that cannot be read put the delivery back with a growing wait', async () => {
+  const jobs = [0, 3, 99].map((failures, i) => ({ ...job(i + 1), failures }));
+  const outcome: ParseOutcome = { kind: 'unreadable', reason: 'store away' };
+  const { loop, seen } = setUp(jobs, (task) => task.deliveries.map(() => outcome));
   loop.start();
-  await vi.waitFor(() => expect(seen.released).toEqual(['artifact-1']));
+  await vi.waitFor(() => expect(seen.released).toHaveLength(3));
   await loop.stop();
+  expect(seen.notBefore.map((at) => at - 1_000)).toEqual([500, 4_000, 60_000]);
 });
 
-test('damaged bytes are told, and put the delivery back for the longest wait', async () => {
-  const { loop, seen } = setUp([job(1)], () => [{ kind: 'damaged', reason: 'other bytes' }]);
+test('damaged bytes are told, and put the delivery back with a growing wait', async () => {
+  const jobs = [0, 3, 99].map((failures, i) => ({ ...job(i + 1), failures }));
+  const outcome: ParseOutcome = { kind: 'damaged', reason: 'other bytes' };
+  const { loop, seen } = setUp(jobs, (task) => task.deliveries.map(() => outcome));
   const told = vi.spyOn(quiet, 'error');
   loop.start();
-  await vi.waitFor(() => expect(seen.released).toEqual(['artifact-1']));
+  await vi.waitFor(() => expect(seen.released).toHaveLength(3));
   await loop.stop();
+  expect(seen.notBefore.map((at) => at - 1_000)).toEqual([500, 4_000, 60_000]);
   const fields = { reason: 'other bytes', artifactId: 'artifact-1' };
   expect(told).toHaveBeenCalledWith(fields, expect.stringContaining('damaged'));
   told.mockRestore();
@@ -207,6 +237,22 @@ test('a thread that a stop ends does not count against its delivery', async () =
   end(new Error('the thread was ended'));
   await stopped;
   expect(seen).toMatchObject({ completed: [], released: ['artifact-1'], crashed: [] });
+});
+
+test('of a task that a stop ends, no delivery is tried again', async () => {
+  let end = (_: Error) => {};
+  const ended = new Promise<never>((_, reject) => {
+    end = reject;
+  });
+  const { loop, seen, tasks } = setUp([job(1), job(2), job(3)], () => ended);
+  loop.start();
+  await vi.waitFor(() => expect(tasks).toHaveLength(1));
+  const stopped = loop.stop();
+  end(new Error('the thread was ended'));
+  await stopped;
+  const all = ['artifact-1', 'artifact-2', 'artifact-3'];
+  expect(seen).toMatchObject({ completed: [], released: all, crashed: [] });
+  expect(tasks).toEqual([all]);
 });
 
 test('a next generation is inserted apart, settled in a turn and completed within it', async () => {

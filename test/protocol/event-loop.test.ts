@@ -5,8 +5,8 @@ import { metricsOf } from '../support/metrics-of.ts';
 import { type TestSource, TestWeir } from '../support/test-weir.ts';
 
 /**
- * While documents are taken in and parsed, the service goes on answering at once (issue: "Parsing
- * at scale"): no work on its event loop takes long.
+ * While documents are taken in and parsed, the service goes on answering at once: no work on its
+ * event loop takes long.
  */
 
 const documents = 4;

@@ -45,7 +45,7 @@ export class KeptAnswers {
   }
 
   /**
-   * @param late how often rows that came late were settled away so far
+   * @param late how often rows of this source that came late were settled away so far
    * @param quiet no rows are there that are not reported
    */
   async check(sourceId: string, late: number, quiet = false): Promise<void> {

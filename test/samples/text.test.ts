@@ -33,6 +33,9 @@ describe('rows become an array', () => {
         expect(answer.json.toString()).toBe(JSON.stringify(rows.slice(0, limit)));
         expect(answer.count).toBe(Math.min(rows.length, limit));
         expect(answer.truncated).toBe(rows.length > limit);
+        const around = { before: '<é', after: (cut: boolean) => `${cut}>` };
+        const within = joinRows(chunked(text, cuts), limit, around);
+        expect(within.json.toString()).toBe(`<é${answer.json}${rows.length > limit}>`);
       }),
     );
   });

@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { WindowAnswer, WindowQuery } from '../../src/samples/samples.ts';
+import { joinRows } from '../../src/samples/window.ts';
 import { claimFor, store } from '../catalog/support.ts';
 import { parsed, want } from '../contract/catalog/queue.ts';
 import { type ApiHere, type HereSource, startApiHere } from '../support/api-here.ts';
@@ -23,9 +24,9 @@ beforeAll(async () => {
   api = await startApiHere({ WEIR_DOCS_ORIGIN: docsOrigin });
   api.window = async (query): Promise<WindowAnswer> => {
     queries.push(query);
-    const json = Buffer.from(JSON.stringify([{ value }]));
+    const row = Buffer.from(`${JSON.stringify({ value })}\n`);
     await onQuery();
-    return { json, count: 1, truncated: false };
+    return joinRows([row], query.limit, query.around);
   };
 });
 afterAll(() => api?.stop());
@@ -115,6 +116,20 @@ test('readers of the same window at once share one query', async () => {
   expect(queries).toHaveLength(1);
 });
 
+test('readers of a large window share it, packed and plain, and have it again', async () => {
+  value = 'x'.repeat(300_000);
+  const whole = `{"value":"${value}"}`;
+  for (let round = 0; round < 3; round++) {
+    const encodings = Array.from({ length: 6 }, (_, i) => (i % 2 === 0 ? 'gzip' : 'identity'));
+    const asked = encodings.map((encoding) => read('', { 'Accept-Encoding': encoding }));
+    for (const { headers, body } of await Promise.all(asked)) {
+      const plain = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
+      expect(plain.includes(whole)).toBe(true);
+    }
+  }
+  expect(queries).toHaveLength(2);
+});
+
 test('a query that fails is asked again by the next reader', async () => {
   onQuery = async () => {
     onQuery = async () => {};
@@ -196,9 +211,12 @@ test('after a turn nothing from before it is given', async () => {
   expect(await valueRead()).toBe('2');
 });
 
-test('while a turn that ran out is left, nobody knows: every read asks', async () => {
+test.each([
+  ['that ran out', -2_000],
+  ['of a clock that was ahead and has been set back', 12 * 365 * 86_400_000],
+])('while a turn %s is left, nobody knows: every read asks', async (_, ahead) => {
   const { sourceId } = source;
-  await api.catalog.reparses.takeTurn({ sourceId, leaseMs: 1_000, now: api.now - 2_000 });
+  await api.catalog.reparses.takeTurn({ sourceId, leaseMs: 1_000, now: api.now + ahead });
   expect(await valueRead()).toBe('1');
   value = '2';
   expect(await valueRead()).toBe('2');

@@ -9,6 +9,7 @@ describe('settings (DECISIONS 9)', () => {
     const settings = readSettings({ PATH: '/bin' });
     expect(settings.WEIR_LISTEN).toEqual({ host: '127.0.0.1', port: 8080 });
     expect(settings.baseUrl).toBe('http://127.0.0.1:8080');
+    expect(settings.WEIR_LISTEN_SHARED).toBe('0');
     expect(settings.artifactsUrl).toMatch(/^file:\/\/.*\/data\/artifacts$/);
   });
 
@@ -24,6 +25,12 @@ describe('settings (DECISIONS 9)', () => {
     ['a port that is none', { WEIR_LISTEN: 'a:70000' }, /^WEIR_LISTEN: /],
     ['another scheme', { WEIR_ARTIFACTS_URL: 'ftp://x' }, /^WEIR_ARTIFACTS_URL: must start with/],
     ['a short secret key', { WEIR_SECRET_KEY: 'abc' }, /^WEIR_SECRET_KEY: must be 64 hex digits$/],
+    ['sharing that is neither', { WEIR_LISTEN_SHARED: 'yes' }, /^WEIR_LISTEN_SHARED: /],
+    [
+      'what is not done yet',
+      { WEIR_REDIS_URL: 'redis://127.0.0.1' },
+      /^WEIR_REDIS_URL: .* not supported/,
+    ],
     ['a file that is not there', { WEIR_BASE_URL_FILE: '/nowhere' }, /^WEIR_BASE_URL_FILE: /],
     ['both forms', { WEIR_DEMO: '1', WEIR_DEMO_FILE: '/x' }, /are both set$/],
   ])('%s stops the start with one line', (_, env, line) => {

@@ -126,6 +126,49 @@ describe('with patience', () => {
   });
 });
 
+describe('a group that takes too long', () => {
+  const overtake = { afterMs: 20, groupsMax: 2 };
+
+  test('does not keep the next from leaving, and is answered when it returns', async () => {
+    const { gather, sent, answer } = byHand({ overtake });
+    const slow = gather.add('slow');
+    slow.catch(() => {}); // Looked at below.
+    await turn();
+    const next = gather.add('next');
+    await turn();
+    expect(sent).toEqual([['slow']]);
+    await sleep(40);
+    expect(sent).toEqual([['slow'], ['next']]);
+    await answer(new Error('too late'));
+    await expect(slow).rejects.toThrow('too late');
+    let isIdle = false;
+    const idle = gather.idle().then(() => {
+      isIdle = true;
+    });
+    await turn();
+    expect(isIdle).toBe(false);
+    await answer();
+    expect(await next).toBe('NEXT');
+    await idle;
+  });
+
+  test('is waited for when so many are left behind already', async () => {
+    const { gather, sent, answer } = byHand({ overtake });
+    const all = ['a', 'b', 'c', 'd'].map(async (item, i) => {
+      await sleep(30 * i);
+      return gather.add(item);
+    });
+    await sleep(200);
+    expect(sent).toEqual([['a'], ['b'], ['c']]);
+    await answer();
+    await sleep(60);
+    expect(sent).toEqual([['a'], ['b'], ['c'], ['d']]);
+    for (let n = 0; n < 3; n++) await answer();
+    expect(await Promise.all(all)).toEqual(['A', 'B', 'C', 'D']);
+    await gather.idle();
+  });
+});
+
 test('more than may wait are refused with the error of the caller', async () => {
   const { gather, answer } = byHand({ waitingMax: 2, refuse: () => new Error('too many') });
   const kept = [gather.add('a'), gather.add('b')];

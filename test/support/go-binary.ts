@@ -12,8 +12,9 @@ export interface GoProgram {
   readonly version: string;
   /** About how long making it takes, for whoever waits. */
   readonly takes: string;
-  /** The arguments of `go` that put it into a directory, under its name. */
+  /** The arguments of `go` that put it into a directory, under its name or `madeAs`. */
   build(directory: string): readonly string[];
+  readonly madeAs?: string;
   /** Where `go` runs; its module's directory, if it has one. */
   readonly cwd?: string;
 }
@@ -31,14 +32,14 @@ export async function ensureGoBinary(program: GoProgram): Promise<string> {
 }
 
 async function build(program: GoProgram, cache: string, binary: string): Promise<void> {
-  const { name, version, takes, cwd } = program;
+  const { name, version, takes, cwd, madeAs = name } = program;
   await mkdir(cache, { recursive: true });
   const bin = await mkdtemp(join(cache, 'build-'));
   try {
     console.warn(`building ${name} ${version} (${takes}, once)`);
     const env = { ...process.env, GOBIN: bin };
     await run('go', [...program.build(bin)], { env, ...(cwd === undefined ? {} : { cwd }) });
-    await rename(join(bin, name), binary);
+    await rename(join(bin, madeAs), binary);
   } catch (error) {
     const { code, stderr } = error as { code?: unknown; stderr?: string };
     if (code === 'ENOENT') throw new Error('it must be built and there is no go command');

@@ -13,10 +13,12 @@ let keeper: MarkKeeper;
 let said: string[];
 let writes: string[];
 let away: boolean;
+/** It can be read, and takes nothing. */
+let full: boolean;
 
 beforeEach(async () => {
   place = await StorePlace.open();
-  [said, writes, away] = [[], [], false];
+  [said, writes, away, full] = [[], [], false, false];
   const say = (_: object, message: string) => void said.push(message);
   const { artifacts, catalog } = place;
   const store: Pick<ArtifactStore, 'readMark' | 'writeMark'> = {
@@ -25,6 +27,7 @@ beforeEach(async () => {
       return artifacts.readMark();
     },
     async writeMark(text) {
+      if (full) throw new StoreAway('no space left');
       writes.push(text);
       return artifacts.writeMark(text);
     },
@@ -144,4 +147,13 @@ test('a catalog that was exchanged for an older one while we run is refused, too
 test("tells the store's time", async () => {
   await keeper.start(everyMs);
   expect(Math.abs((await keeper.storeTime())! - Date.now())).toBeLessThan(5_000);
+});
+
+test('a full store keeps no start waiting, and gets the mark when there is room', async () => {
+  full = true;
+  await keeper.start(everyMs);
+  keeper.requireAccepting();
+  expect(said).toEqual(['the mark of the store is not kept']);
+  full = false;
+  await expect.poll(sequenceInStore).toBe(0);
 });

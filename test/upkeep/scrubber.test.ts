@@ -1,6 +1,7 @@
 import { rm, truncate } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ArtifactStore, StoreAway } from '../../src/artifacts/artifacts.ts';
+import { StoreAway } from '../../src/artifacts/artifacts.ts';
 import { limits } from '../../src/domain/limits.ts';
 import { type ScrubParts, scrubBatch, startScrubber } from '../../src/upkeep/scrubber.ts';
 import { type StoredObject, StorePlace } from '../support/store-place.ts';
@@ -32,7 +33,7 @@ function parts(over: Partial<ScrubParts> = {}): ScrubParts {
         scrubbed += bytes;
       },
     },
-    bytesASecond: 1e9,
+    ...{ bytesASecond: 1e9, refusedWaitMs: 1 },
     ...over,
   };
 }
@@ -58,14 +59,16 @@ describe('deliveries that share a segment', () => {
     const { object } = shared[0]!;
     await place.flipBit(object, shared[2]!.place.offset);
     let reads = 0;
-    const counting: Pick<ArtifactStore, 'read'> = {
+    const counting: ScrubParts['artifacts'] = {
+      ping: () => place.artifacts.ping(),
       read(wanted) {
         if (wanted.object === object) reads += 1;
         return place.artifacts.read(wanted);
       },
     };
     expect(await scrubBatch(parts({ artifacts: counting }), signal)).toBe(8);
-    expect(reads).toBe(1);
+    // One for all of them, and a second look at what seems damaged.
+    expect(reads).toBe(2);
     expect(await Promise.all(shared.map(damage))).toEqual([null, null, 'changed', null, null]);
     expect(errors).toEqual([{ artifactId: shared[2]!.meta.artifactId, object, damage: 'changed' }]);
   });
@@ -105,10 +108,39 @@ describe('damage', () => {
   });
 });
 
-test('a store that is away says nothing about its artifacts', async () => {
-  const away: Pick<ArtifactStore, 'read'> = {
-    read: () => Promise.reject(new StoreAway('gone for a while')),
+test('an artifact that was damaged on its way is well when it comes whole', async () => {
+  let reads = 0;
+  const flipping: ScrubParts['artifacts'] = {
+    ping: () => place.artifacts.ping(),
+    async read(wanted) {
+      reads += 1;
+      if (reads > 1) return place.artifacts.read(wanted);
+      return Readable.from([Buffer.alloc(wanted.length)]);
+    },
   };
+  expect(await scrubBatch(parts({ artifacts: flipping }), signal)).toBe(3);
+  expect(reads).toBe(4);
+  expect(errors).toEqual([]);
+  expect(await place.catalog.upkeep.damagedCount()).toBe(0);
+});
+
+test('what a store refuses while it answers is named, and the next are checked', async () => {
+  const refusing: ScrubParts['artifacts'] = {
+    ping: () => place.artifacts.ping(),
+    read: (wanted) =>
+      wanted.object === stored[0]!.object
+        ? Promise.reject(new StoreAway('slow down'))
+        : place.artifacts.read(wanted),
+  };
+  expect(await scrubBatch(parts({ artifacts: refusing }), signal)).toBe(3);
+  expect(await Promise.all(stored.map(damage))).toEqual(['unreadable', null, null]);
+  const { object, meta } = stored[0]!;
+  expect(errors).toEqual([{ artifactId: meta.artifactId, object, damage: 'unreadable' }]);
+});
+
+test('a store that is away says nothing about its artifacts', async () => {
+  const gone = () => Promise.reject(new StoreAway('gone for a while'));
+  const away: ScrubParts['artifacts'] = { read: gone, ping: gone };
   const stop = startScrubber(parts({ artifacts: away }));
   await new Promise((resolve) => setTimeout(resolve, 50));
   await stop();

@@ -1,5 +1,6 @@
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { syncDirectory } from '../../std/sync-directory.ts';
 import { errno } from './errors.ts';
 
 /** Days remembered as made; far more than are ever in use at once. */
@@ -66,11 +67,16 @@ export class Directories {
 
   async #make(directory: string): Promise<void> {
     const parent = dirname(directory);
+    const path = join(this.#root, directory);
     await this.ensure(parent);
-    await mkdir(join(this.#root, directory)).catch((error) => {
+    await mkdir(path).catch((error) => {
       if (errno(error) !== 'EEXIST') throw error;
     });
-    await this.sync(parent);
+    await this.sync(parent).catch(async (error) => {
+      // Made anew the next time, so that there is something to sync; not if others use it.
+      await rmdir(path).catch(() => {});
+      throw error;
+    });
   }
 }
 
@@ -78,13 +84,4 @@ export class Directories {
 export async function makeDurable(path: string): Promise<void> {
   const first = (await mkdir(path, { recursive: true })) ?? path;
   for (let at = path; at.length >= first.length; at = dirname(at)) await syncDirectory(dirname(at));
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -44,6 +44,8 @@ export class FileStore implements ArtifactStore {
 
   async prepare(): Promise<void> {
     try {
+      // One after the other: a crash may have come between the first one's making and its fsync.
+      await makeDurable(this.#root);
       await makeDurable(this.#tmp);
       await this.#removeLeftovers();
     } catch (error) {
@@ -137,6 +139,9 @@ export class FileStore implements ArtifactStore {
         await handle.close();
       }
     } catch (error) {
+      // It is tried again every second: on a full disk each would leave a file. Gone already: the
+      // directory's fsync failed.
+      await unlink(temp).catch(() => {});
       throw storeError(error, 'writing the mark');
     }
   }

@@ -93,7 +93,13 @@ export class FileUpload implements Upload {
       const sidecar = meta ? this.#writeSidecar(encodeSidecar(meta, sha256)) : Promise.resolve();
       await all([handle.sync(), sidecar, this.#directories.ensure(directory)]);
       if (meta) await rename(sidecarOf(temp), join(root, sidecarOf(object)));
-      await rename(temp, join(root, object));
+      await rename(temp, join(root, object)).catch(async (error) => {
+        // Nothing lists a sidecar without its body, so nothing would ever remove it. The body
+        // first, should it have its name all the same.
+        await Promise.allSettled([unlink(join(root, object))]);
+        if (meta) await Promise.allSettled([unlink(join(root, sidecarOf(object)))]);
+        throw error;
+      });
       await all([this.#directories.sync(directory), handle.close()]);
       this.#done = true;
     } catch (error) {

@@ -7,6 +7,7 @@ import type { Connections } from './connections.ts';
 import { refused, storeError } from './errors.ts';
 import { type Put, putHead, trailer } from './put.ts';
 import type { Response } from './response.ts';
+import type { Turn } from './turns.ts';
 
 /** What uploads of one store share. */
 export interface UploadMeans {
@@ -21,6 +22,7 @@ export interface UploadMeans {
  * States: `waiting` (nothing sent; no connection, or a turn is being waited for) → `sending` (head
  * sent, body under way) → `committing` (trailer sent, answer awaited) → `done`. Any failure, an
  * answer before its time and `abort` lead to `lost`, where every call gets the first reason.
+ * While no write is under way its turn rests: others may have it, and the next write waits for it.
  *
  * Ordering: the store makes the object visible, and durable, only after the trailer and when its
  * own SHA-256 agrees; 200 with that checksum is its word for it.
@@ -34,12 +36,15 @@ export class S3Upload implements Upload {
   readonly #aborted = new AbortController();
   #state: 'waiting' | 'sending' | 'committing' | 'done' | 'lost' = 'waiting';
   #opening: Promise<Connection> | null = null;
+  /** Null while the turn rests; one for all writes that wait for it, which keeps their order. */
+  #going: Promise<Connection> | null = null;
   #connection: Connection | null = null;
-  #hasTurn = false;
+  #turn: Turn | null = null;
   #answer: Promise<Response> | null = null;
   #lost: Error | null = null;
   #begun = 0;
   #written = 0;
+  #writing = 0;
 
   constructor(means: UploadMeans, put: Omit<Put, 'now'>) {
     this.#means = means;
@@ -49,11 +54,16 @@ export class S3Upload implements Upload {
   async write(bytes: Uint8Array): Promise<void> {
     this.#begun += bytes.length;
     assert(this.#begun <= this.#put.length, 'an upload holds no more bytes than announced');
+    this.#writing += 1;
     await this.#attempt(async () => {
-      const connection = await this.#opened();
+      const connection = await this.#goOn();
       await connection.write(bytes);
     });
     this.#written += bytes.length;
+    this.#writing -= 1;
+    if (this.#writing > 0) return;
+    this.#going = null;
+    this.#turn?.rest();
   }
 
   async commit(sha256: Buffer): Promise<void> {
@@ -62,13 +72,12 @@ export class S3Upload implements Upload {
     assert(this.#lost || this.#written === length, 'all announced bytes were written');
     assert(this.#state !== 'committing' && this.#state !== 'done', 'an upload is committed once');
     await this.#attempt(async () => {
-      const connection = await this.#opened();
+      const connection = await this.#goOn();
       this.#state = 'committing';
       const response = await this.#finish(connection, end);
       requireKept(response, sha256);
       this.#state = 'done';
-      this.#hasTurn = false;
-      this.#means.connections.giveBack(connection);
+      this.#giveBack(connection);
     });
   }
 
@@ -89,16 +98,25 @@ export class S3Upload implements Upload {
     }
   }
 
-  #opened(): Promise<Connection> {
+  /** Resolves with the connection when it is open and the upload's turn. */
+  #goOn(): Promise<Connection> {
+    this.#going ??= this.#inTurn();
+    return this.#going;
+  }
+
+  async #inTurn(): Promise<Connection> {
     this.#opening ??= this.#open();
-    return this.#opening;
+    const connection = await this.#opening;
+    await this.#turn?.resume();
+    return connection;
   }
 
   async #open(): Promise<Connection> {
     const { signal } = this.#aborted;
     const { connections } = this.#means;
-    const { connection, used } = await connections.take(signal);
-    this.#hasTurn = true;
+    const giveWay = (reason: Error) => void this.#lose(storeError(reason, 'waiting for a body'));
+    const { connection, used, turn } = await connections.take('streamed', signal, giveWay);
+    this.#turn = turn;
     this.#connection = connection;
     if (this.#lost) throw this.#giveUp(this.#lost);
     try {
@@ -151,8 +169,12 @@ export class S3Upload implements Upload {
   /** Frees the turn, once; without its trailer the request is void. */
   #giveUp(reason: Error): Error {
     this.#connection?.destroy(reason);
-    if (this.#hasTurn) this.#means.connections.giveBack(null);
-    this.#hasTurn = false;
+    this.#giveBack(null);
     return reason;
+  }
+
+  #giveBack(connection: Connection | null): void {
+    if (this.#turn) this.#means.connections.giveBack(this.#turn, connection);
+    this.#turn = null;
   }
 }

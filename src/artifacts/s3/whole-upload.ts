@@ -66,14 +66,15 @@ export class S3WholeUpload implements Upload {
   async #send(sha256: Buffer): Promise<void> {
     const { connections } = this.#means;
     const { signal } = this.#aborted;
-    let { connection, used } = await connections.take(signal);
+    const taken = await connections.take('whole', signal);
+    let { connection } = taken;
     let kept: Connection | null = null;
     try {
       let response: Response;
       try {
         response = await this.#exchange(connection, sha256);
       } catch (error) {
-        if (!used || signal.aborted || this.#isLate) throw error;
+        if (!taken.used || signal.aborted || this.#isLate) throw error;
         connection = await connections.fresh(signal);
         response = await this.#exchange(connection, sha256);
       }
@@ -81,7 +82,7 @@ export class S3WholeUpload implements Upload {
       kept = connection;
     } finally {
       if (!kept) connection.destroy(new Error('the upload has failed'));
-      connections.giveBack(kept);
+      connections.giveBack(taken.turn, kept);
     }
   }
 

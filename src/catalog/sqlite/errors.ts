@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3';
-import { CatalogAway } from '../catalog.ts';
+import { CatalogAway, CatalogFull } from '../catalog.ts';
 
 /** What lies with the disk, the file or another process; all else is a defect of weir. */
 const away =
@@ -8,7 +8,9 @@ const away =
 /** @returns `CatalogAway` for what the database cannot do now, any other error as it is */
 export function asCatalogError(error: unknown): unknown {
   if (error instanceof Sqlite.SqliteError && away.test(error.code)) {
-    return new CatalogAway(`${error.code}: ${error.message}`, { cause: error });
+    // Full while the log was written: the commit's last page, which makes it count, is not there.
+    const Kind = error.code === 'SQLITE_FULL' ? CatalogFull : CatalogAway;
+    return new Kind(`${error.code}: ${error.message}`, { cause: error });
   }
   if (error instanceof TypeError && error.message === 'The database connection is not open') {
     return new CatalogAway('the catalog is closed', { cause: error });

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { ClickHouseAddress } from '../address.ts';
 
 /** The files that the embedded engine keeps in a data directory. */
@@ -51,12 +52,24 @@ export function readAddress(dataDir: string): ClickHouseAddress | null {
   return JSON.parse(text) as ClickHouseAddress;
 }
 
-/** Writes the address file, for this user only, in one step. */
+/**
+ * Writes the address file, for this user only, in one step. One that says the same stays as it is:
+ * an engine that starts again needs no room on the disk for it.
+ *
+ * @throws Error in one line when it cannot be written
+ */
 export function writeAddress(dataDir: string, address: ClickHouseAddress): void {
+  if (isDeepStrictEqual(readAddress(dataDir), address)) return;
   const path = engineFiles(dataDir).address;
   const fresh = `${path}.${process.pid}`;
-  writeFileSync(fresh, `${JSON.stringify(address, null, 2)}\n`, { mode: 0o600, flush: true });
-  renameSync(fresh, path);
+  try {
+    writeFileSync(fresh, `${JSON.stringify(address, null, 2)}\n`, { mode: 0o600, flush: true });
+    renameSync(fresh, path);
+  } catch (cause) {
+    rmSync(fresh, { force: true });
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`the engine's address cannot be written to ${path}: ${why}`, { cause });
+  }
 }
 
 /** The password that this data directory's engine always had, or a new one. */

@@ -8,6 +8,8 @@ import { firstWord, laneOf, rawInsert } from './statement.ts';
 export interface FrontOptions {
   readonly username: string;
   readonly password: string;
+  /** Makes durable what a statement has changed, before its answer leaves. */
+  synced(): Promise<void>;
 }
 
 /** An insert's body; the store sends far smaller ones (limits, `insertBytesMax`). */
@@ -31,13 +33,14 @@ export function createFront(pool: SessionPool, options: FrontOptions): Server {
   server.maxConnections = connectionsMax;
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (request.url === '/ping') response.end('Ok.\n');
-    else void answer(pool, expected, request, response);
+    else void answer(pool, options.synced, expected, request, response);
   });
   return server;
 }
 
 async function answer(
   pool: SessionPool,
+  synced: FrontOptions['synced'],
   expected: Buffer,
   request: IncomingMessage,
   response: ServerResponse,
@@ -46,7 +49,7 @@ async function answer(
     judgeHead(request, expected);
     const body = await readBody(request, bodyBytesMax);
     const statement = readRequest(new URL(request.url ?? '/', 'http://engine'), body);
-    const { bytes, rowsWritten } = await run(pool, statement);
+    const { bytes, rowsWritten } = await run(pool, statement, synced);
     response.writeHead(200, {
       'content-length': bytes.length,
       'content-type': 'text/plain; charset=UTF-8',
@@ -74,6 +77,7 @@ function judgeHead(request: IncomingMessage, expected: Buffer): void {
 async function run(
   pool: SessionPool,
   { sql, body, context }: EngineRequest,
+  synced: FrontOptions['synced'],
 ): Promise<{ bytes: Uint8Array; rowsWritten: number }> {
   // Both would stay on the session and reach whoever leases it next.
   const word = firstWord(sql);
@@ -82,10 +86,13 @@ async function run(
   const insert = rawInsert(sql);
   if (insert !== null && body !== null) {
     const rowsWritten = await pool.use('write', (session) => session.insert(insert, body, context));
+    await synced();
     return { bytes: Buffer.alloc(0), rowsWritten };
   }
   if (body !== null && body.length > 0) throw notDone('a statement of this kind with a body');
-  const bytes = await pool.use(laneOf(sql), (session) => session.query(sql, context));
+  const lane = laneOf(sql);
+  const bytes = await pool.use(lane, (session) => session.query(sql, context));
+  if (lane !== 'read') await synced();
   return { bytes, rowsWritten: 0 };
 }
 

@@ -11,6 +11,7 @@ import {
 } from './files.ts';
 import { createFront } from './front.ts';
 import type { EngineMessage, EngineOptions } from './messages.ts';
+import { StoreNames } from './names.ts';
 import { takeOwnership } from './owner.ts';
 import { SessionPool } from './pool.ts';
 
@@ -50,7 +51,8 @@ async function start(): Promise<void> {
   }
   const pool = await SessionPool.open({ store: files.store, args: [memoryArgument()] });
   const password = enginePassword(options.dataDir);
-  const front = createFront(pool, { username, password });
+  const names = new StoreNames(files.store);
+  const front = createFront(pool, { username, password, synced: () => names.sync() });
   // Held for as long as the front lives: let go of, the lock would be collected with it.
   front.once('close', () => ownership.release());
   const place = await listen(front);

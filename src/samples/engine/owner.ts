@@ -11,10 +11,10 @@ export interface Ownership {
 
 /** @returns null when another process still owned the directory after `waitMs` milliseconds */
 export async function takeOwnership(lockFile: string, waitMs: number): Promise<Ownership | null> {
-  const deadline = Date.now() + waitMs;
+  const deadline = performance.now() + waitMs;
   for (;;) {
     const ownership = tryOwnership(lockFile);
-    if (ownership !== null || Date.now() >= deadline) return ownership;
+    if (ownership !== null || performance.now() >= deadline) return ownership;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

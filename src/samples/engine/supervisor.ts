@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ClickHouseAddress } from '../address.ts';
 import { readAddress } from './files.ts';
@@ -31,6 +32,9 @@ const restartWaitMs = { first: 100, last: 5_000 };
 
 /** An engine that lived so long is restarted at once again. */
 const steadyAfterMs = 30_000;
+
+/** Engines that the first start tries at most, while each is killed before it is ready. */
+const firstStartsMax = 5;
 
 /** Opening takes under a second on a small store; a large one loads its parts first. */
 const readyWaitMs = 120_000;
@@ -70,8 +74,9 @@ export function openEngineAddress(dataDir: string): ClickHouseAddress {
  * States: starting (a child, not ready) → running (a child, ready) → waiting (no child, a timer)
  * → starting; from each of them → stopped, for good.
  *
- * `#child` is set in starting and running, `#timer` in waiting only. The first start does not
- * repeat: its failure is the caller's. Every later one repeats until it holds.
+ * `#child` is set in starting and running, `#timer` in waiting only. The first start repeats, some
+ * times, only where a signal ended the engine, which says nothing of the directory; any other
+ * failure is the caller's. Every later one repeats until it holds.
  */
 class Supervisor {
   readonly #options: EngineOptions;
@@ -88,11 +93,18 @@ class Supervisor {
   }
 
   async first(): Promise<ClickHouseAddress> {
-    try {
-      return await this.#start(this.#options);
-    } catch (error) {
-      await this.stop();
-      throw error;
+    for (let starts = 1; ; starts++) {
+      try {
+        return await this.#start(this.#options);
+      } catch (error) {
+        const isLast = this.#stopped || starts === firstStartsMax;
+        if (!(error instanceof KilledEarly) || isLast) {
+          await this.stop();
+          throw error;
+        }
+        this.#log.warn({ reason: error.message }, 'the engine did not start; starting it again');
+        await sleep(restartWaitMs.first);
+      }
     }
   }
 
@@ -114,10 +126,10 @@ class Supervisor {
     const child = launch(options);
     this.#child = child;
     this.#forward(child);
-    const startedAt = Date.now();
+    const startedAt = performance.now();
     return new Promise((resolve, reject) => {
       let ready = false;
-      let reason = 'the engine ended before it was ready';
+      let reason: string | null = null;
       const overdue = setTimeout(() => {
         reason = `the engine was not ready after ${readyWaitMs / 1000} s`;
         child.kill('SIGKILL');
@@ -136,9 +148,10 @@ class Supervisor {
       child.once('exit', (code, signal) => {
         clearTimeout(overdue);
         this.#child = null;
-        if (!ready) reject(new Error(reason));
+        if (!ready) reject(notReady(reason, signal));
         if (this.#stopped) return;
-        if (ready && Date.now() - startedAt >= steadyAfterMs) this.#waitMs = restartWaitMs.first;
+        const ranMs = performance.now() - startedAt;
+        if (ready && ranMs >= steadyAfterMs) this.#waitMs = restartWaitMs.first;
         if (ready) this.#restartLater({ code, signal });
       });
     });
@@ -170,6 +183,18 @@ class Supervisor {
       lines.on('line', (line) => this.#log.warn({ pid: child.pid }, `engine: ${line}`));
     }
   }
+}
+
+/** A signal ended the engine before it was ready: somebody's, or one for want of memory. */
+class KilledEarly extends Error {
+  override readonly name = 'KilledEarly';
+}
+
+/** @param reason what is known of the failure */
+function notReady(reason: string | null, signal: NodeJS.Signals | null): Error {
+  if (reason !== null) return new Error(reason);
+  if (signal === null) return new Error('the engine ended before it was ready');
+  return new KilledEarly(`the engine was ended by ${signal} before it was ready`);
 }
 
 function launch(options: EngineOptions): ChildProcess {

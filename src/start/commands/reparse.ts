@@ -25,7 +25,7 @@ const busyMs = 100;
 
 export function reparseCommand(): Command {
   const command = new Command('reparse')
-    .description('parse a delivery again, or those of a source that are meant')
+    .description('parse a delivery again, or several of one source')
     .argument('[artifact]', 'the artifact id', id)
     .option('--rejected <source>', 'all rejected ones of the source', id)
     .option('--source <source>', 'all of the source, or those that the next options leave', id)
