@@ -1,0 +1,3 @@
+import { runHalf, sharedBeds } from './seeds.ts';
+
+runHalf(sharedBeds(), 1);
