@@ -1,10 +1,11 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { limits } from '../../src/domain/limits.ts';
 import { describeWith } from '../support/need.ts';
 import { type SystemCall, straceOrSkip, trace } from '../support/strace.ts';
-import { makePlace } from './place.ts';
+import { openPath, textsOf } from './disk/call-text.ts';
+import { enginePid, makePlace } from './place.ts';
 import { dayText, documentOf, pushOf, sendUntilKept } from './sender.ts';
 
 const syncs = ['fsync', 'fdatasync'];
@@ -49,6 +50,27 @@ describeWith('power cut', await straceOrSkip(), () => {
         const shared = one.body.length <= limits.segmentBodyBytesMax;
         from = expectOrder(calls, shared ? '.segment' : artifact_id, from);
       }
+    } finally {
+      await place.remove();
+    }
+  });
+
+  test('rows are on the disk of ClickHouse before the catalog says that they are parsed', {
+    timeout: 60_000,
+  }, async () => {
+    const place = await makePlace();
+    try {
+      const weir = place.weir();
+      await weir.start();
+      const calls = [...syncs, ...renames, 'openat', 'write', 'pwrite64'];
+      const both = [weir.pid!, enginePid(weir)];
+      // Long enough for a page of the catalog.
+      const tracing = await trace(both, calls, join(place.dataDir, 'trace'), { textBytes: 5_000 });
+      await sendUntilKept(place, weir.url, pushOf('a push', dayText(0), '1'));
+      const list = () => place.catalog.deliveries.list(place.push.sourceId, { limit: 1 });
+      await expect.poll(async () => (await list())[0]?.status, { timeout: 20_000 }).toBe('parsed');
+      const { object } = (await list())[0]!.place;
+      expectRowsBefore(await tracing.stop(), object);
     } finally {
       await place.remove();
     }
@@ -112,4 +134,46 @@ function expectFoldersSynced(calls: readonly SystemCall[], day: string, before: 
 
 function pathIn(text: string): string {
   return /"([^"]+)"/.exec(text)![1]!;
+}
+
+/** Every file of every part that the insert made is synced, the part's directory, and its name. */
+function expectRowsBefore(all: readonly SystemCall[], object: string): void {
+  const calls = all.filter((call) => !call.failed);
+  const said = calls.find(
+    ({ name, text }) =>
+      name === 'pwrite64' &&
+      openPath(text)?.endsWith('/catalog.db-wal') &&
+      text.includes(object) &&
+      /parsed/.test(text),
+  );
+  if (!said) throw new Error('the catalog never said that it is parsed');
+  const isSynced = (path: string, after: number) =>
+    calls.some(
+      ({ name, text, begun, ended }) =>
+        syncs.includes(name) && openPath(text) === path && begun > after && ended < said.begun,
+    );
+  const parts = calls.filter(
+    ({ name, text, ended }) =>
+      renames.includes(name) && text.includes('/tmp_insert_') && ended < said.begun,
+  );
+  // Of every row ever parsed, and of those that are read.
+  expect(parts).toHaveLength(2);
+  for (const part of parts) {
+    const [from, to] = textsOf(part.text).map((path) => path.replace(/\/$/, ''));
+    const made = calls.filter(
+      ({ name, text, ended }) =>
+        name === 'openat' &&
+        text.includes('O_CREAT') &&
+        text.includes(`"${from}/`) &&
+        ended < part.ended,
+    );
+    expect(made.length).toBeGreaterThan(4);
+    for (const { text } of made) {
+      const [path] = textsOf(text);
+      const wrote = calls.findLast((c) => writes.includes(c.name) && openPath(c.text) === path);
+      expect(isSynced(path!, wrote!.ended), `${path} is synced`).toBe(true);
+    }
+    expect(isSynced(dirname(to!), part.ended), `the name of ${to}`).toBe(true);
+    expect(isSynced(from!, made.at(-1)!.ended) || isSynced(to!, part.ended), `${to}`).toBe(true);
+  }
 }

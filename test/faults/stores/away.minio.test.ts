@@ -1,12 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { RunningWeir } from '../../src/start/demo/running-weir.ts';
-import { type Minio, minioOrSkip, startMinio } from '../support/minio.ts';
-import { describeWith } from '../support/need.ts';
-import { expectNothingLost } from './oracle.ts';
-import { type FaultPlace, makePlace } from './place.ts';
-import { dayText, documentOf, pushOf, type Sent, sendOnce, sendUntilKept } from './sender.ts';
+import type { RunningWeir } from '../../../src/start/demo/running-weir.ts';
+import { type Minio, minioOrSkip, startMinio } from '../../support/minio.ts';
+import { describeWith } from '../../support/need.ts';
+import { expectNothingLost } from '../oracle.ts';
+import { type FaultPlace, makePlace } from '../place.ts';
+import { dayText, pushOf, type Sent, sendOnce, sendUntilKept } from '../sender.ts';
+import { largeDocument } from './bodies.ts';
+import { residentBytes } from './resident-bytes.ts';
 
 const timeout = 120_000;
 const mib = 1024 * 1024;
@@ -70,25 +71,9 @@ describeWith('a store that goes away', await minioOrSkip(), () => {
   });
 });
 
-/** About 3 MiB in few samples: columns that the shape does not declare. */
-function largeDocument(key: string): Sent {
-  const small = documentOf(key, [{ period: dayText(0), page: `/${key}`, value: '1' }]);
-  const [row] = small.rows;
-  const note = 'x'.repeat(mib / 2);
-  const names = Array.from({ length: 6 }, (_, i) => `note${i}`);
-  const notes = names.map(() => note).join(',');
-  const body = `day,page,visits,${names}\n${row!.period},/${key},1,${notes}\n`;
-  return { ...small, body: Buffer.from(body) };
-}
-
 async function expectAway(place: FaultPlace, weir: RunningWeir, sent: Sent): Promise<void> {
   const answer = await sendOnce(place, weir.url, sent);
   expect(answer?.status).toBe(503);
   expect(JSON.parse(answer!.text)).toMatchObject({ code: 'internal' });
   expect(Number(answer!.headers.get('Retry-After'))).toBeGreaterThan(0);
-}
-
-function residentBytes(weir: RunningWeir): number {
-  const [, kib] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${weir.pid}/status`, 'utf8'))!;
-  return Number(kib) * 1024;
 }
