@@ -8,5 +8,6 @@ export default defineConfig({
     // Two cores: more files at once only make the timed tests wait for one another.
     maxWorkers: 2,
     pool: 'forks',
+    setupFiles: ['test/support/set-up.ts'],
   },
 });

@@ -4,6 +4,7 @@ import type { ClickHouseAddress } from '../../src/samples/address.ts';
 import { connect } from '../../src/samples/client.ts';
 import type { SampleStore } from '../../src/samples/samples.ts';
 import { canonical, encode, everyDay, type GivenDelivery, read } from '../samples/support.ts';
+import { seedOf } from '../support/seed.ts';
 
 /** A number in [0, below) out of a seeded sequence (mulberry32). */
 function randomOf(seed: number) {
@@ -37,9 +38,7 @@ export async function compareWithModel(
   address: ClickHouseAddress,
   store: SampleStore,
 ): Promise<void> {
-  const seed = Number(process.env.WEIR_TEST_SEED ?? Date.now() % 1_000_000);
-  console.log(`samples model: WEIR_TEST_SEED=${seed}`);
-  const random = randomOf(seed);
+  const random = randomOf(seedOf('samples model'));
   const sourceIds = Array.from({ length: sources }, () => randomUUID());
   const given = Array.from({ length: deliveries }, (_, i) => delivery(random, sourceIds, i + 1));
   const sent = shuffled(random, [...given, ...given.filter(() => random(4) === 0)]);

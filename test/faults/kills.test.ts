@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { isAlive } from '../support/alive.ts';
+import { seedOf } from '../support/seed.ts';
 import { EngineVictim } from './campaign/victims.ts';
-import { randomOf, seedOf, startLoad } from './load.ts';
+import { randomOf, startLoad } from './load.ts';
 import { expectNothingLost } from './oracle.ts';
 import { enginePid, makePlace } from './place.ts';
 import { dayText, pushOf, sendOnce, sendUntilKept } from './sender.ts';

@@ -12,13 +12,6 @@ export function randomOf(seed: number): (n: number) => number {
   };
 }
 
-/** The seed of the environment, or a new one; said aloud, so that a failure can be repeated. */
-export function seedOf(what: string): number {
-  const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000_000);
-  console.log(`${what}: TEST_SEED=${seed}`);
-  return seed;
-}
-
 /** A few senders who send one delivery after another and repeat until each has its receipt. */
 export interface Load {
   readonly sent: Sent[];

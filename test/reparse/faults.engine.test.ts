@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ParseLoop } from '../../src/parse/loop.ts';
 import { InsertBatcher } from '../../src/samples/batcher.ts';
 import { claimFor, store as record } from '../catalog/support.ts';
+import { seedOf } from '../support/seed.ts';
 import { type Faults, faulty, fieldsOf, parse, personalOf, randomOf } from './model.ts';
 import { expectRebuilt, openStores, type Stores, seedSources } from './support.ts';
 
@@ -12,7 +13,7 @@ import { expectRebuilt, openStores, type Stores, seedSources } from './support.t
  * stalls for longer than its leases last. Meanwhile deliveries are accepted, parsed again under
  * other versions, and withdrawn. Then all is quiet, and the samples are those of a rebuild.
  */
-const seed = Number(process.env.WEIR_TEST_SEED ?? Date.now() % 1_000_000);
+const seed = seedOf('reparse faults');
 const runMs = 12_000;
 const began = Date.now();
 /** Time passes faster for them than here: a lease of 15 s lasts 300 ms, and 5 s in the end. */
@@ -47,7 +48,6 @@ function startLoop(faults: Faults, random: ReturnType<typeof randomOf>): ParseLo
 }
 
 test(`after any faults the samples are those of a rebuild (WEIR_TEST_SEED=${seed})`, async () => {
-  console.log(`reparse model: WEIR_TEST_SEED=${seed}`);
   const random = randomOf(seed);
   const sourceIds = await seedSources(stores, sources);
 

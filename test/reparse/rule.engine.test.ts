@@ -4,6 +4,7 @@ import { type ParseOutcome, parserVersion } from '../../src/parse/messages.ts';
 import { Settler } from '../../src/parse/settler.ts';
 import { inputOf } from '../../src/parse/tasks.ts';
 import { claimFor, store as record } from '../catalog/support.ts';
+import { seedOf } from '../support/seed.ts';
 import { KeptAnswers } from './kept-answers.ts';
 import { fieldsOf, parse, personalOf, type Random, randomOf, rowsOf } from './model.ts';
 import { expectRebuilt, openStores, type Stores, seedSources } from './support.ts';
@@ -15,7 +16,7 @@ import { expectRebuilt, openStores, type Stores, seedSources } from './support.t
  * repeated, leases run out while their holder goes on, holders die. When all is done, the samples
  * are those of a rebuild. After each step, processes that keep answers show what they must.
  */
-const seed = Number(process.env.WEIR_TEST_SEED ?? Date.now() % 1_000_000);
+const seed = seedOf('reparse rule');
 const rounds = 3;
 const stepsARound = 160;
 const leaseMs = 10_000;
@@ -197,7 +198,6 @@ function finalOf({ job, outcome }: Held): Omit<Outcome, 'turn'> {
 }
 
 test(`whatever the order of the steps, the samples are those of a rebuild (${seed})`, async () => {
-  console.log(`reparse rule: WEIR_TEST_SEED=${seed}`);
   const random = randomOf(seed);
   const sources = await seedSources(stores, 2);
   const world = new World(random, sources);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { minioOrSkip } from '../../support/minio.ts';
-import { seedOf } from '../load.ts';
+import { seedOf } from '../../support/seed.ts';
 import { type CampaignResult, runCampaign } from './campaign.ts';
 import { runText } from './report.ts';
 

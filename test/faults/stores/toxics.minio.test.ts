@@ -2,13 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Minio, minioOrSkip, startMinio } from '../../support/minio.ts';
 import { describeWith } from '../../support/need.ts';
+import { seedOf } from '../../support/seed.ts';
 import {
   startToxicProxy,
   type Toxic,
   type ToxicProxy,
   toxiproxyOrSkip,
 } from '../../support/toxiproxy.ts';
-import { randomOf, seedOf } from '../load.ts';
+import { randomOf } from '../load.ts';
 import { expectNothingLost } from '../oracle.ts';
 import { makePlace } from '../place.ts';
 import { startMixedLoad } from './mixed-load.ts';
