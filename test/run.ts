@@ -17,6 +17,7 @@ function step(name: string, command: string, args: readonly string[]): void {
 
 if (words.length === 0) {
   step('types', 'tsc', ['-p', '.']);
+  step("the console's types", 'tsc', ['-p', 'src/console']);
   step('lint and format', 'biome', ['check', '.']);
 }
 step('tests', 'vitest', ['run', ...words]);

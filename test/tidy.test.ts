@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { init, parse } from 'es-module-lexer';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { parseSync } from 'vite';
+import { describe, expect, test } from 'vitest';
 
 /** Style is a test: what people would otherwise have to say to one another in reviews. */
 
@@ -29,6 +29,12 @@ const mayImport: Record<string, readonly string[]> = {
   'src/http/': ['src/http/', 'src/domain/', 'src/std/', ...contracts()],
   'src/accept/': ['src/accept/', 'src/http/', 'src/domain/', 'src/std/', ...contracts()],
   'src/serve/': ['src/serve/', 'src/http/', 'src/domain/', 'src/std/', ...contracts()],
+  'src/app/': [
+    ...['src/app/', 'src/http/', 'src/domain/', 'src/std/', 'src/proof/', ...contracts()],
+    ...['src/samples/proof.ts', 'src/parse/messages.ts', 'src/parse/tasks.ts'],
+  ],
+  // Of the domain: the types of the app API, and rules that a browser can run.
+  'src/console/': ['src/console/', 'src/domain/'],
   'src/parse/': ['src/parse/', 'src/domain/', 'src/std/', ...contracts()],
   'src/proof/': [
     ...['src/proof/', 'src/domain/', 'src/std/', ...contracts(), 'src/samples/proof.ts'],
@@ -49,7 +55,7 @@ function contracts(): string[] {
     ...['src/artifacts/artifacts.ts', 'src/catalog/catalog.ts', 'src/samples/samples.ts'],
     // Formats and helpers of that contract, the same for every store.
     ...['segment', 'object-name', 'together'].map((name) => `src/artifacts/${name}.ts`),
-    ...['src/catalog/deliveries-contract.ts', 'src/catalog/upkeep-contract.ts'],
+    ...['deliveries', 'upkeep', 'users', 'audit'].map((name) => `src/catalog/${name}-contract.ts`),
     ...['src/rates/rates.ts', 'src/metrics/metrics.ts'],
     'src/parse/messages.ts',
   ];
@@ -59,6 +65,7 @@ function contracts(): string[] {
 const entries = [
   ...['src/start/main.ts', 'src/start/demo/main.ts', 'src/start/openapi.ts'],
   ...['src/samples/engine/main.ts'],
+  'src/console/main.tsx',
   ...['src/catalog/sqlite/thread.ts', 'workers/parse.ts', 'workers/read-push.ts'],
   ...['bench/main.ts', 'bench/load/main.ts', 'bench/peers/main.ts', 'bench/budget/main.ts'],
 ];
@@ -68,17 +75,20 @@ interface Import {
   readonly to: string;
 }
 
-let imports: Import[] = [];
-
-beforeAll(async () => {
-  await init;
-  imports = sources.flatMap((from) => importsOf(from));
-});
+const imports: readonly Import[] = sources.flatMap(importsOf);
 
 function importsOf(from: string): Import[] {
-  return parse(text(from))[0]
-    .map((one) => ('specifier' in one ? one.specifier : undefined))
-    .filter((name) => typeof name === 'string')
+  const source = text(from);
+  const { staticImports, staticExports, dynamicImports } = parseSync(from, source).module;
+  const reExports = staticExports.flatMap(({ entries }) => entries);
+  const names = [
+    ...staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...reExports.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
+    ...dynamicImports.flatMap(({ moduleRequest: { start, end } }) => {
+      return /^'(.*)'$/.exec(source.slice(start, end))?.[1] ?? [];
+    }),
+  ];
+  return names
     .map((name) => (name.startsWith('.') ? normalize(join(dirname(from), name)) : name))
     .map((to) => ({ from, to }));
 }
@@ -105,7 +115,7 @@ describe('imports', () => {
   test('every file is imported or started by something', () => {
     const used = new Set([...imports.map(({ to }) => to), ...entries]);
     const unused = sources.filter(
-      (path) => /^(src|workers|bench)\/.*(?<!\.d)\.ts$/.test(path) && !used.has(path),
+      (path) => /^(src|workers|bench)\/.*(?<!\.d)\.tsx?$/.test(path) && !used.has(path),
     );
     expect(unused).toEqual([]);
   });

@@ -108,16 +108,24 @@ interface ErrorExtras {
   readonly cause?: unknown;
 }
 
+/** A refusal that goes out as its status and a JSON object of code, message and field. */
+export abstract class ToldError extends Error {
+  abstract readonly status: number;
+  abstract readonly headers: Readonly<Record<string, string>>;
+  /** The connection cannot go on after this answer. */
+  abstract readonly close: boolean;
+  abstract json(): string;
+}
+
 type ApiErrorArguments = readonly [...Refusal, message: string, more?: ErrorExtras];
 
 /** A refusal that the caller is told of, as the table and the specification's Error have it. */
-export class ApiError extends Error {
+export class ApiError extends ToldError {
   override readonly name = 'ApiError';
   readonly status: number;
   readonly code: ErrorCode;
   readonly field: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** The connection cannot go on after this answer. */
   readonly close: boolean;
 
   /**

@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
-import { ApiError } from '../domain/errors.ts';
+import { ApiError, ToldError } from '../domain/errors.ts';
 import { Exchange, type Reply } from './exchange.ts';
 import { framingIsSound, framingOf } from './framing.ts';
 import { RequestHead } from './head.ts';
@@ -108,13 +108,13 @@ function methodNotAllowed(allow: string): ApiError {
   });
 }
 
-/** Answers a failure; what is not an `ApiError` is logged and told only as 500 or 503. */
+/** Answers a failure; what is no `ToldError` is logged and told only as 500 or 503. */
 export async function answerError(
   exchange: Exchange,
   error: unknown,
   log: RouteLog,
 ): Promise<void> {
-  const known = error instanceof ApiError ? error : unexpected(error);
+  const known = error instanceof ToldError ? error : unexpected(error);
   if (known.status >= 500) log.error({ err: known.cause ?? error }, 'a request failed');
   const reply = errorReply(known, exchange);
   // Answered within the read that brought it, a connection would still serve whatever else that
@@ -123,7 +123,7 @@ export async function answerError(
   if (exchange.open) exchange.reply(reply);
 }
 
-function errorReply(error: ApiError, exchange: Exchange): Reply {
+function errorReply(error: ToldError, exchange: Exchange): Reply {
   const headers = { 'Content-Type': 'application/json', ...error.headers };
   // Where the request's end cannot be told for sure, the next request cannot either.
   const close = error.close || !framingIsSound(exchange.head);

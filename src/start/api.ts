@@ -114,11 +114,6 @@ function withoutWebhooks({ ledger, lookup }: Catalog): AcceptParts['catalog'] {
   return { ledger, lookup: { ...lookup, signedSource: async () => null } };
 }
 
-/** What the app listener serves: the document, for who reads it there. */
-export function appRoutes(settings: Settings): Route[] {
-  return [openapiRoute(settings.baseUrl)];
-}
-
 /** Opens signing secrets, and makes the one that unknown sources are checked against. */
 function secretsOf(settings: Settings) {
   const key = secretKey(settings);

@@ -21,7 +21,8 @@ import { untilDone } from '../std/retry.ts';
 import { MarkKeeper } from '../upkeep/mark-keeper.ts';
 import { startOrphanCount } from '../upkeep/orphans.ts';
 import { startScrubber } from '../upkeep/scrubber.ts';
-import { apiRoutes, appRoutes, isDemo, list, newArtifactId } from './api.ts';
+import { apiRoutes, isDemo, list, newArtifactId } from './api.ts';
+import { openApp } from './app.ts';
 import { checkSecrets } from './check-secrets.ts';
 import { makeDataDir } from './data-dir.ts';
 import { ensureDemo } from './demo/deployment.ts';
@@ -129,13 +130,17 @@ async function open(
     { name: 'samples', check: () => samples.store.ping(), required: false },
     { name: 'accepting', check: () => accepts(keeper), required: false },
   ];
-  await openListeners({ settings, routes, site, dependencies, metrics, log }, onStop);
+  const app = openApp({ settings, catalog, artifacts, samples, clock });
+  onStop(() => app.close());
+  const served = { routes, appRoutes: app.routes };
+  await openListeners({ settings, ...served, site, dependencies, metrics, log }, onStop);
 }
 
 interface ListenerParts extends OpsParts {
   readonly settings: Settings;
   /** Of the API. */
   readonly routes: readonly Route[];
+  readonly appRoutes: readonly Route[];
   readonly site: ReferenceSite;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -150,7 +155,7 @@ async function openListeners(
   const ops = await listen(settings.WEIR_OPS_LISTEN, opsRoutes(parts), log);
   onStop(() => ops.close(0));
   const watch = requestWatch(metrics);
-  const app = await listen(settings.WEIR_APP_LISTEN, appRoutes(settings), log, site, watch);
+  const app = await listen(settings.WEIR_APP_LISTEN, parts.appRoutes, log, site, watch);
   onStop(() => app.close(stopWaitMs.answers));
   const shared = settings.WEIR_LISTEN_SHARED === '1';
   const api = await listen({ ...settings.WEIR_LISTEN, shared }, parts.routes, log, site, watch);

@@ -84,6 +84,7 @@ export type Settings = Raw & {
   readonly artifactsUrl: string;
   readonly catalogUrl: string;
   readonly baseUrl: string;
+  readonly appUrl: string;
 };
 
 /** A setting is unknown or has a bad value: one line that says which. */
@@ -124,7 +125,6 @@ function fileContent(name: string, path: string): string {
 
 function complete(raw: Raw): Settings {
   const dataDir = resolve(raw.WEIR_DATA_DIR);
-  const { host, port } = raw.WEIR_LISTEN;
   if (/^postgres(ql)?:/.test(raw.WEIR_CATALOG_URL ?? '') && !raw.WEIR_SECRET_KEY) {
     // Several nodes share such a catalog: a key file of one would be unknown to the others.
     throw new SettingsError('WEIR_SECRET_KEY is required with a catalog on Postgres');
@@ -138,8 +138,19 @@ function complete(raw: Raw): Settings {
     dataDir,
     artifactsUrl: raw.WEIR_ARTIFACTS_URL ?? pathToFileURL(`${dataDir}/artifacts`).href,
     catalogUrl: raw.WEIR_CATALOG_URL ?? sqliteUrl(`${dataDir}/catalog.db`),
-    baseUrl: raw.WEIR_BASE_URL ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    baseUrl: raw.WEIR_BASE_URL ?? urlOfListener(raw.WEIR_LISTEN),
+    appUrl: (raw.WEIR_APP_URL ?? urlOfApp(raw.WEIR_APP_LISTEN)).replace(/\/+$/, ''),
   };
+}
+
+function urlOfListener({ host, port }: ListenAddress): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** By name where it is this machine: no passkey belongs to an address (WebAuthn, section 5.1.2). */
+function urlOfApp({ host, port }: ListenAddress): string {
+  const here = ['127.0.0.1', '::1', '0.0.0.0', '::'].includes(host);
+  return urlOfListener({ host: here ? 'localhost' : host, port });
 }
 
 /** The settings as a table for `--help`. */

@@ -5,7 +5,8 @@ import { delivery } from '../../src/domain/api/delivery.ts';
 import { errorTable } from '../../src/domain/errors.ts';
 import { errorsMarkdown } from '../../src/serve/openapi/info.ts';
 import { openapiJson } from '../../src/serve/openapi.ts';
-import { type ApiParts, apiRoutes, appRoutes } from '../../src/start/api.ts';
+import { type ApiParts, apiRoutes } from '../../src/start/api.ts';
+import { type AppSetup, openApp } from '../../src/start/app.ts';
 import { readSettings } from '../../src/start/settings.ts';
 import { committed, document, documented, documentedAnswers, validatorOf } from './document.ts';
 
@@ -28,8 +29,13 @@ describe('the document', () => {
     expect(written).toEqual(served);
   });
 
-  test('is also on the app listener', () => {
-    expect(appRoutes(settings).map((route) => route.pattern)).toContain('/openapi.json');
+  test('is also on the app listener', async () => {
+    const samples = { address: { url: 'http://127.0.0.1:1', database: 'none' }, store: {} };
+    const catalog = { audit: {} };
+    const setup = { settings, catalog, artifacts: {}, samples, clock: Date.now };
+    const { routes, close } = openApp(setup as unknown as AppSetup);
+    expect(routes.map((route) => route.pattern)).toContain('/openapi.json');
+    await close();
   });
 
   test('has each status and code of the table of errors', () => {

@@ -1,0 +1,18 @@
+import type { ArtifactStore } from '../artifacts/artifacts.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { SampleHistory } from '../samples/proof.ts';
+import type { SampleStore } from '../samples/samples.ts';
+import type { EndpointParts } from './serve-endpoint.ts';
+
+/** What the app is put together from (`start/app.ts`). */
+export interface AppParts extends EndpointParts {
+  readonly catalog: Catalog;
+  readonly artifacts: ArtifactStore;
+  readonly samples: SampleStore;
+  readonly history: SampleHistory;
+  /** As callers and browsers reach them. */
+  readonly apiUrl: string;
+  readonly appUrl: string;
+  /** A demo deployment. */
+  readonly demo: boolean;
+}

@@ -1,0 +1,5 @@
+import type { SourceTabProps } from './source.tsx';
+
+export default function Developer({ source }: SourceTabProps) {
+  return <h2>{source.name}</h2>;
+}

@@ -1,0 +1,3 @@
+export default function Invitation() {
+  return <h1>Invitation</h1>;
+}

@@ -1,0 +1,3 @@
+export default function Metrics() {
+  return <h1>Metrics</h1>;
+}

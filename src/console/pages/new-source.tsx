@@ -1,0 +1,3 @@
+export default function NewSource() {
+  return <h1>NewSource</h1>;
+}

@@ -1,0 +1,3 @@
+export default function Reference() {
+  return <h1>Reference</h1>;
+}

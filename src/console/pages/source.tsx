@@ -1,0 +1,55 @@
+import { lazy } from 'preact-iso';
+import type { AnswerOf } from '../../domain/api/app/endpoint.ts';
+import type { readSource } from '../../domain/api/app/sources.ts';
+import { get } from '../api.ts';
+import { Failure } from '../parts/notice.tsx';
+import { useRead } from '../use-read.ts';
+
+const tabs = {
+  deliveries: { name: 'Deliveries', page: lazy(() => import('./deliveries.tsx')) },
+  samples: { name: 'Samples', page: lazy(() => import('./samples.tsx')) },
+  shape: { name: 'Shape', page: lazy(() => import('./shape.tsx')) },
+  developer: { name: 'Developer', page: lazy(() => import('./developer.tsx')) },
+};
+
+export type SourceOfPage = AnswerOf<typeof readSource>;
+
+/** What each tab of a source's page gets. */
+export interface SourceTabProps {
+  readonly source: SourceOfPage;
+  /** What stands in the address after the tab's name. */
+  readonly rest: string;
+  /** Asks for the source again, after it was saved. */
+  refresh(): void;
+}
+
+/** One source: its tabs share its name and its current shape version. */
+export default function Source(props: { sourceId: string; tab?: string; rest?: string }) {
+  const { sourceId, tab = 'deliveries', rest = '' } = props;
+  const { data, error, again } = useRead(`source ${sourceId}`, (signal) =>
+    get<typeof readSource>(`/app/api/sources/${sourceId}`, {}, signal),
+  );
+  const known = tabs[tab as keyof typeof tabs];
+  if (!data) return <Failure error={error} />;
+  return (
+    <>
+      <p class="crumbs">
+        <a href="/sources">Sources</a>
+      </p>
+      <h1>{data.name}</h1>
+      <nav class="tabs" aria-label="Source">
+        {Object.entries(tabs).map(([key, { name }]) => (
+          <a
+            key={key}
+            href={`/sources/${sourceId}/${key}`}
+            aria-current={key === tab ? 'page' : undefined}
+          >
+            {name}
+          </a>
+        ))}
+      </nav>
+      <Failure error={error} />
+      {known ? <known.page source={data} rest={rest} refresh={again} /> : <p>No such page.</p>}
+    </>
+  );
+}

@@ -1,0 +1,3 @@
+export default function Sources() {
+  return <h1>Sources</h1>;
+}

@@ -1,0 +1,35 @@
+import { appRoutes } from '../app/routes.ts';
+import type { ArtifactStore } from '../artifacts/artifacts.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Route } from '../http/routes.ts';
+import { openProof } from '../samples/open-proof.ts';
+import { openapiRoute } from '../serve/openapi.ts';
+import type { Clock } from '../std/clock.ts';
+import { isDemo } from './api.ts';
+import type { Settings } from './settings.ts';
+import type { OpenedSamples } from './stores.ts';
+
+export interface AppSetup {
+  readonly settings: Settings;
+  readonly catalog: Catalog;
+  readonly artifacts: ArtifactStore;
+  readonly samples: OpenedSamples;
+  readonly clock: Clock;
+}
+
+/** What the app listener serves: the app, and the API's document for who reads it there. */
+export function openApp({ settings, catalog, artifacts, samples, clock }: AppSetup): {
+  routes: Route[];
+  close(): Promise<void>;
+} {
+  const proof = openProof(samples.address);
+  const demo = isDemo(settings);
+  const routes = appRoutes({
+    ...{ catalog, artifacts, clock, demo, audit: catalog.audit, readOnly: demo },
+    ...{ samples: samples.store, history: proof.history },
+    ...{ apiUrl: settings.baseUrl, appUrl: settings.appUrl },
+    origins: new Set([new URL(settings.appUrl).origin]),
+    findSession: async () => null,
+  });
+  return { routes: [...routes, openapiRoute(settings.baseUrl)], close: () => proof.close() };
+}
