@@ -50,7 +50,7 @@ const bodyBytesMax = 1024 * 1024;
 export function serveEndpoint<Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType>(
   parts: EndpointParts,
   endpoint: Endpoint<Q, B, A>,
-  work: (ask: Ask<z.infer<Q>, z.infer<B>>) => Promise<z.infer<A> | Reply | null | void>,
+  work: (ask: Ask<z.infer<Q>, z.infer<B>>) => Promise<z.infer<A> | Reply | null>,
 ): Route {
   const names = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   return {
