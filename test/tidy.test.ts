@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseSync } from 'vite';
 import { describe, expect, test } from 'vitest';
+import { importedBy } from './support/imported.ts';
 
 /** Style is a test: what people would otherwise have to say to one another in reviews. */
 
@@ -78,17 +78,7 @@ interface Import {
 const imports: readonly Import[] = sources.flatMap(importsOf);
 
 function importsOf(from: string): Import[] {
-  const source = text(from);
-  const { staticImports, staticExports, dynamicImports } = parseSync(from, source).module;
-  const reExports = staticExports.flatMap(({ entries }) => entries);
-  const names = [
-    ...staticImports.map(({ moduleRequest }) => moduleRequest.value),
-    ...reExports.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
-    ...dynamicImports.flatMap(({ moduleRequest: { start, end } }) => {
-      return /^'(.*)'$/.exec(source.slice(start, end))?.[1] ?? [];
-    }),
-  ];
-  return names
+  return importedBy(from, text(from))
     .map((name) => (name.startsWith('.') ? normalize(join(dirname(from), name)) : name))
     .map((to) => ({ from, to }));
 }

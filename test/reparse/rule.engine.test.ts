@@ -18,7 +18,7 @@ import { expectRebuilt, openStores, type Stores, seedSources } from './support.t
  */
 const seed = seedOf('reparse rule');
 const rounds = 3;
-const stepsARound = 160;
+const stepsARound = 100;
 const leaseMs = 10_000;
 
 let stores: Stores;
