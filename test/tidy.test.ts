@@ -67,6 +67,7 @@ const entries = [
   ...['src/samples/engine/main.ts'],
   'src/console/main.tsx',
   ...['src/catalog/sqlite/thread.ts', 'workers/parse.ts', 'workers/read-push.ts'],
+  'workers/locate-record.ts',
   ...['bench/main.ts', 'bench/load/main.ts', 'bench/peers/main.ts', 'bench/budget/main.ts'],
 ];
 

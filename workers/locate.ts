@@ -1,38 +1,26 @@
+import { personalNames } from '../src/domain/personal.ts';
 import type { Cell } from '../src/domain/records.ts';
 import { compileShape } from '../src/domain/shape-plan.ts';
-import type { ParseInput } from '../src/parse/messages.ts';
+import type { LocatedRecord, LocateTask, ParseInput } from '../src/parse/messages.ts';
 import { formatOf, readBody } from './delivery.ts';
 import type { ByteRange, RecordSink } from './record-sink.ts';
 
-/** A record in its body. */
-export interface LocatedRecord {
-  /** From 1; null where the format has no lines. */
-  readonly line: number | null;
-  /** In the body, its content encoding undone; null in XLSX and Parquet, where it has no place. */
-  readonly bytes: { readonly from: number; readonly to: number } | null;
-  /**
-   * By name, as text: what the record has of the fields of the shape. Null stands for what is no
-   * text and for null itself, and masks whatever is undeclared or personal. A record that is
-   * broken has none.
-   */
-  readonly fields: Readonly<Record<string, string | null>>;
+/**
+ * Finds records in a body as received, by the code that parsed it.
+ *
+ * @returns one for each that was asked for; null when the body has no such record, as far as it
+ *   can be read
+ */
+export async function locateRecords(
+  { input, records, shownMax }: LocateTask,
+  received: Buffer,
+): Promise<(LocatedRecord | null)[]> {
+  const finder = new RecordFinder(input, records, shownMax);
+  await readBody(input, received, finder, received.length);
+  return records.map((record) => finder.found.get(record) ?? null);
 }
 
-/**
- * Finds a record in a body as received, by the code that parsed it.
- *
- * @param record from 1, as it stands with each sample and rejection
- * @returns null when the body has no such record, as far as it can be read
- */
-export async function locateRecord(
-  input: ParseInput,
-  received: Buffer,
-  record: number,
-): Promise<LocatedRecord | null> {
-  const finder = new RecordFinder(input, record);
-  await readBody(input, received, finder, received.length);
-  return finder.found;
-}
+const everything = { fields: Number.POSITIVE_INFINITY, chars: Number.POSITIVE_INFINITY };
 
 class RecordFinder implements RecordSink {
   readonly plan;
@@ -40,32 +28,34 @@ class RecordFinder implements RecordSink {
   readonly plainRecords = null;
   readonly problem = null;
   where: (() => ByteRange) | null = null;
-  found: LocatedRecord | null = null;
+  readonly found = new Map<number, LocatedRecord>();
 
-  readonly #wanted: number;
-  readonly #masked: ReadonlySet<string>;
+  readonly #wanted: ReadonlySet<number>;
+  readonly #shownMax: { readonly fields: number; readonly chars: number };
+  readonly #personal: ReadonlySet<string>;
   /** In JSON, each record names its own fields; elsewhere a header names those of all. */
   readonly #eachNames: boolean;
   #records = 0;
   #undeclared: string[] = [];
 
-  constructor(input: ParseInput, wanted: number) {
+  constructor(input: ParseInput, wanted: readonly number[], shownMax = everything) {
     this.plan = compileShape(input.fields, input.metrics);
-    this.#wanted = wanted;
-    const personal = input.fields.filter((field) => field.personal).map(({ name }) => name);
-    this.#masked = new Set([...personal, ...input.personalNow]);
+    this.#wanted = new Set(wanted);
+    this.#shownMax = shownMax;
+    this.#personal = new Set([...personalNames(input.fields), ...input.personalNow]);
     this.#eachNames = ['json', 'ndjson', 'push'].includes(formatOf(input));
   }
 
   record(cells: readonly Cell[], line: number | null): void {
     this.#records++;
-    if (this.#records === this.#wanted) this.#find(this.#texts(cells), line);
+    if (this.#wanted.has(this.#records)) this.#find(this.#shown(cells), line);
     if (this.#eachNames) this.#undeclared = [];
   }
 
   brokenRecord(_: unknown, line: number | null): void {
     this.#records++;
-    if (this.#records === this.#wanted) this.#find([], line);
+    if (this.#wanted.has(this.#records)) this.#find(nothingShown, line);
+    if (this.#eachNames) this.#undeclared = [];
   }
 
   undeclared(name: string): void {
@@ -74,19 +64,34 @@ class RecordFinder implements RecordSink {
 
   async pause(): Promise<void> {}
 
-  #texts(cells: readonly Cell[]): [string, string | null][] {
-    const declared = this.plan.fields.flatMap(({ name }, i): [string, string | null][] => {
+  #shown(cells: readonly Cell[]): Shown {
+    const declared = this.plan.fields.flatMap(({ name }, i) => {
       const cell = cells[i];
       if (cell === undefined) return [];
-      return [[name, typeof cell === 'string' && !this.#masked.has(name) ? cell : null]];
+      const masked = this.#personal.has(name);
+      return [{ name, text: typeof cell === 'string' && !masked ? cell : null, masked }];
     });
-    const others = this.#undeclared.map((name): [string, null] => [name, null]);
-    return [...declared, ...others];
+    const others = this.#undeclared.map((name) => ({ name, text: null, masked: true }));
+    const all = [...declared, ...others];
+    const shown = all.slice(0, this.#shownMax.fields);
+    const { chars } = this.#shownMax;
+    const start = (text: string) => text.slice(0, chars);
+    return {
+      fields: Object.fromEntries(shown.map(({ name, text }) => [start(name), text && start(text)])),
+      masked: shown.filter((field) => field.masked).map(({ name }) => start(name)),
+      cut:
+        shown.length < all.length ||
+        shown.some(({ name, text }) => Math.max(name.length, text?.length ?? 0) > chars),
+    };
   }
 
-  #find(fields: readonly [string, string | null][], line: number | null): void {
+  #find(shown: Shown, line: number | null): void {
     const range = this.where?.() ?? null;
     const bytes = range && { from: range.offset, to: range.offset + range.length };
-    this.found = { line, bytes, fields: Object.fromEntries(fields) };
+    this.found.set(this.#records, { line, bytes, ...shown });
   }
 }
+
+type Shown = Pick<LocatedRecord, 'fields' | 'masked' | 'cut'>;
+
+const nothingShown: Shown = { fields: {}, masked: [], cut: false };

@@ -1,5 +1,6 @@
 import type { ArtifactStore } from '../artifacts/artifacts.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import type { LocateAnswer, LocateTask } from '../parse/messages.ts';
 import type { SampleHistory } from '../samples/proof.ts';
 import type { SampleStore } from '../samples/samples.ts';
 import type { EndpointParts } from './serve-endpoint.ts';
@@ -10,9 +11,13 @@ export interface AppParts extends EndpointParts {
   readonly artifacts: ArtifactStore;
   readonly samples: SampleStore;
   readonly history: SampleHistory;
+  /** Reads records of a stored body again, in a thread (`proof/records.ts`). */
+  locate(task: LocateTask): Promise<LocateAnswer>;
   /** As callers and browsers reach them. */
   readonly apiUrl: string;
   readonly appUrl: string;
+  /** Where the build of the console is. */
+  readonly consoleDir: string;
   /** A demo deployment. */
   readonly demo: boolean;
 }

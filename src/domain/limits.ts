@@ -86,6 +86,8 @@ export const limits = {
   /** Nobody puts a delivery off for longer, takes a lease or a turn for longer: see `queue.ts`. */
   queueAheadMsMax: 120_000,
   parseDeadlineMs: 120_000,
+  /** Questions for single records that wait for the thread that reads them. */
+  locateWaitingMax: 64,
   /** What a packed body may come to, and an XLSX or Parquet body with all that is packed in it. */
   unpackedBytesMax: 256 * 1024 * 1024,
   /**
@@ -148,6 +150,8 @@ export const limits = {
   scrubRoundMs: 24 * 3_600_000,
   /** How long the scrubber waits when nothing is due, or a store is away. */
   scrubPauseMs: 5_000,
+  /** Passkey challenges that are kept; a further one takes the place of the oldest. */
+  challengesMax: 10_000,
 } as const;
 
 assert(limits.jsonInlineBytesMax < limits.deliveryBytesMax, 'inline check is for small bodies');

@@ -87,6 +87,41 @@ export interface ParsedDelivery extends RowPieces {
 /** Raised when the rules of parsing change; kept with each delivery. */
 export const parserVersion = 1;
 
+/** To the thread that reads single records again, which reads the body by itself. */
+export interface LocateTask {
+  readonly input: ParseInput;
+  /** Numbers from 1, as they stand with each sample and rejection. */
+  readonly records: readonly number[];
+  /** Of each record: fields, and characters of a text. Absent: all of it. */
+  readonly shownMax?: { readonly fields: number; readonly chars: number };
+}
+
+export type LocateAnswer =
+  /** In the order they were asked for; null: the body has no such record, as far as it is read. */
+  | { readonly kind: 'read'; readonly records: readonly (LocatedRecord | null)[] }
+  /** The stored bytes are not those of the receipt, or not there. */
+  | { readonly kind: 'changed' | 'missing' }
+  /** The store does not give them now. */
+  | { readonly kind: 'unreadable'; readonly reason: string };
+
+/** A record in its body. */
+export interface LocatedRecord {
+  /** From 1; null where the format has no lines. */
+  readonly line: number | null;
+  /** In the body, its content encoding undone; null in XLSX and Parquet, where it has no place. */
+  readonly bytes: { readonly from: number; readonly to: number } | null;
+  /**
+   * By name, as text: what the record has of the fields of the shape. Null stands for what is no
+   * text and for null itself, and masks whatever is undeclared or personal. A record that is
+   * broken has none.
+   */
+  readonly fields: Readonly<Record<string, string | null>>;
+  /** Names of the fields that are null since their text is not to be shown. */
+  readonly masked: readonly string[];
+  /** More was there than was to be shown. */
+  readonly cut: boolean;
+}
+
 /** To the thread that reads large JSON pushes at the door; it answers a `PushReading`. */
 export interface ReadPushTask {
   readonly body: Uint8Array;

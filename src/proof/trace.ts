@@ -1,32 +1,15 @@
-import { buffer } from 'node:stream/consumers';
-import type { ArtifactStore } from '../artifacts/artifacts.ts';
 import { type Catalog, CatalogRefusal } from '../catalog/catalog.ts';
 import type { DeliveryBasis } from '../catalog/deliveries-contract.ts';
 import type { Delivery, Grain } from '../domain/nouns.ts';
 import { readPeriod } from '../domain/periods.ts';
 import { zoneOf } from '../domain/timezone.ts';
-import type { ParseInput } from '../parse/messages.ts';
-import { inputOf } from '../parse/tasks.ts';
+import type { LocatedRecord, LocateTask } from '../parse/messages.ts';
 import type { FoundSample, SampleHistory, SampleVersion } from '../samples/proof.ts';
-import { damageOf } from '../upkeep/stored-bytes.ts';
-import { damageText } from './difference.ts';
+import { basisOf, type RecordParts, readRecords } from './records.ts';
 
-export interface TraceParts {
+export interface TraceParts extends RecordParts {
   readonly catalog: Pick<Catalog, 'directory' | 'deliveries'>;
-  readonly artifacts: Pick<ArtifactStore, 'read'>;
   readonly history: SampleHistory;
-  /** Finds a record in a body as received; null when the body has no such record. */
-  locate(input: ParseInput, received: Buffer, record: number): Promise<LocatedRecord | null>;
-}
-
-/** A record in its body. */
-export interface LocatedRecord {
-  /** From 1; null where the format has no lines. */
-  readonly line: number | null;
-  /** In the body, unpacked where it came packed; null where the format has no such place. */
-  readonly bytes: { readonly from: number; readonly to: number } | null;
-  /** Its fields by name, as text. */
-  readonly fields: Readonly<Record<string, string | null>>;
 }
 
 export interface TraceQuery {
@@ -37,6 +20,8 @@ export interface TraceQuery {
   /** As many as tell one sample from the others. */
   readonly labels: Readonly<Record<string, string>>;
   readonly sandbox: boolean;
+  /** How much of its record is given; absent: all. */
+  readonly shownMax?: LocateTask['shownMax'];
 }
 
 /** The chain from a number back to its bytes. */
@@ -56,7 +41,8 @@ const grains: readonly Grain[] = ['day', 'week', 'month', 'quarter', 'year'];
  * Leads a sample back to the record that gave it.
  *
  * @throws CatalogRefusal `source_not_found`, `period_invalid`, `sample_not_found`,
- *   `sample_ambiguous`; Error when the artifact does not give it: the data are damaged
+ *   `sample_ambiguous`, and those of `readRecords`; Error when the body does not give it: the data
+ *   are damaged
  */
 export async function trace(parts: TraceParts, query: TraceQuery): Promise<Trace> {
   const { catalog, history } = parts;
@@ -66,7 +52,7 @@ export async function trace(parts: TraceParts, query: TraceQuery): Promise<Trace
   return {
     ...{ sample, basis },
     idempotencyKeys: await catalog.deliveries.idempotencyKeys(artifactId),
-    record: await recordOf(parts, basis, sample.record),
+    record: await recordOf(parts, basis, sample.record, query.shownMax),
     superseded: await supersededBy(catalog, sample, await history.versions(sample, versionsMax)),
   };
 }
@@ -90,32 +76,15 @@ async function sampleOf({ catalog, history }: TraceParts, query: TraceQuery): Pr
   return sample;
 }
 
-async function basisOf(
-  { deliveries }: Pick<Catalog, 'deliveries'>,
-  artifactId: string,
-): Promise<DeliveryBasis> {
-  const delivery = await deliveries.byArtifact(artifactId);
-  if (!delivery) throw new Error(`the sample cites ${artifactId}, which the catalog does not know`);
-  const [basis] = await deliveries.bases({ after: delivery.sequence - 1, limit: 1 });
-  return basis!;
-}
-
 async function recordOf(
-  { artifacts, locate }: TraceParts,
+  parts: TraceParts,
   basis: DeliveryBasis,
   record: number,
+  shownMax: LocateTask['shownMax'],
 ): Promise<LocatedRecord> {
-  const { delivery, company, personalNow, standing } = basis;
-  const { artifactId } = delivery;
-  const damage = await damageOf(artifacts, delivery);
-  if (damage !== null) throw new Error(`${artifactId}: ${damageText[damage]}`);
-  const parse = standing ?? basis.underWay;
-  if (parse === null) throw new Error(`${artifactId} waits to be parsed again: ask once more`);
-  const input = inputOf({ artifactId, delivery, company, personalNow, ...parse });
-  const received = await buffer(await artifacts.read(delivery.place));
-  const found = await locate(input, received, record);
-  if (found === null) throw new Error(`${artifactId} has no record ${record}: run weir verify`);
-  return found;
+  const [found] = await readRecords(parts, basis, [record], shownMax);
+  if (found) return found;
+  throw new Error(`${basis.delivery.artifactId} has no record ${record}: run weir verify`);
 }
 
 /** Of the generations that stand: what a re-parse took back was never superseded. */

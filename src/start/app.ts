@@ -1,7 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import { appRoutes } from '../app/routes.ts';
 import type { ArtifactStore } from '../artifacts/artifacts.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Route } from '../http/routes.ts';
+import { startLocatePool } from '../parse/locate-pool.ts';
 import { openProof } from '../samples/open-proof.ts';
 import { openapiRoute } from '../serve/openapi.ts';
 import type { Clock } from '../std/clock.ts';
@@ -17,19 +19,25 @@ export interface AppSetup {
   readonly clock: Clock;
 }
 
+const consoleDir = fileURLToPath(new URL('../../dist/console', import.meta.url));
+
 /** What the app listener serves: the app, and the API's document for who reads it there. */
 export function openApp({ settings, catalog, artifacts, samples, clock }: AppSetup): {
   routes: Route[];
-  close(): Promise<void>;
+  close(): Promise<unknown>;
 } {
   const proof = openProof(samples.address);
+  const locating = startLocatePool({ artifactsUrl: settings.artifactsUrl });
   const demo = isDemo(settings);
   const routes = appRoutes({
     ...{ catalog, artifacts, clock, demo, audit: catalog.audit, readOnly: demo },
-    ...{ samples: samples.store, history: proof.history },
-    ...{ apiUrl: settings.baseUrl, appUrl: settings.appUrl },
+    ...{ samples: samples.store, history: proof.history, locate: locating.locate },
+    ...{ apiUrl: settings.baseUrl, appUrl: settings.appUrl, consoleDir },
     origins: new Set([new URL(settings.appUrl).origin]),
     findSession: async () => null,
   });
-  return { routes: [...routes, openapiRoute(settings.baseUrl)], close: () => proof.close() };
+  return {
+    routes: [...routes, openapiRoute(settings.baseUrl)],
+    close: () => Promise.all([proof.close(), locating.close()]),
+  };
 }

@@ -3,11 +3,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Field } from '../../src/domain/nouns.ts';
 import type { ParseInput } from '../../src/parse/messages.ts';
-import { locateRecord } from '../../workers/locate.ts';
+import { locateRecords } from '../../workers/locate.ts';
 import { parsed, someFields, someInput } from './some-delivery.ts';
 
-function locate(body: string, record: number, change: Partial<ParseInput> = {}) {
-  return locateRecord(someInput(change), Buffer.from(body), record);
+async function locate(body: string | Buffer, record: number, change: Partial<ParseInput> = {}) {
+  const input = someInput(change);
+  const [found] = await locateRecords({ input, records: [record] }, Buffer.from(body));
+  return found!;
 }
 
 /** The bytes of the record that was found, as text. */
@@ -24,6 +26,7 @@ describe('a record is found by its number', () => {
       line: 2,
       bytes: { from: 26, to: 26 + Buffer.byteLength('2024-05-01,"Kö""ln\n",1,x') },
       fields: { day: '2024-05-01', shop: 'Kö"ln\n', revenue: '1', note: null },
+      ...{ masked: ['note'], cut: false },
     });
     expect(await stretch(csv, 1)).toBe('2024-05-01,"Kö""ln\n",1,x');
     expect(await stretch(csv, 2)).toBe('2024-05-02,s2,2,y');
@@ -68,9 +71,21 @@ describe('a record is found by its number', () => {
   });
 
   test('in what was unpacked, where the body came packed', async () => {
-    const received = gzipSync(csv);
-    const found = await locateRecord(someInput({ encoding: 'gzip' }), received, 2);
+    const found = await locate(gzipSync(csv), 2, { encoding: 'gzip' });
     expect(found).toEqual(await locate(csv, 2));
+  });
+
+  test('with others at once, in the order they were asked for', async () => {
+    const task = { input: someInput(), records: [2, 9, 1] };
+    const found = await locateRecords(task, Buffer.from(csv));
+    expect(found).toEqual([await locate(csv, 2), null, await locate(csv, 1)]);
+  });
+
+  test('and no more of it is given than was to be shown', async () => {
+    const task = { input: someInput(), records: [1], shownMax: { fields: 3, chars: 4 } };
+    const [found] = await locateRecords(task, Buffer.from(csv));
+    expect(found).toMatchObject({ fields: { day: '2024', shop: 'Kö"l', reve: '1' }, cut: true });
+    expect(Object.keys(found!.fields)).toHaveLength(3);
   });
 });
 
@@ -81,6 +96,7 @@ test('what is personal or undeclared is named, and its text is nowhere', async (
   expect(found!.fields).toEqual({
     ...{ day: '2024-05-01', shop: 's1', revenue: '1', customer: null, memo: null, extra: null },
   });
+  expect(found!.masked).toEqual(['customer', 'memo', 'extra']);
   const open = await locate(body, 1, { fields });
   expect(open!.fields).toMatchObject({ customer: null, memo: 'free text' });
 });

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { dayToText } from '../../domain/periods.ts';
+import type { LocateTask } from '../../parse/messages.ts';
 import type { Trace } from '../../proof/trace.ts';
 import { answering, id, type Place, WrongUsage } from '../command.ts';
 
@@ -29,14 +30,14 @@ function gathered(text: string, before: readonly string[]): string[] {
 }
 
 async function traced({ settings, catalog }: Place, options: Options) {
-  const [{ trace }, { openArtifacts }, { openProof }, stores, { pino }, { locateRecord }] =
+  const [{ trace }, { openArtifacts }, { openProof }, stores, { pino }, { locateStored }] =
     await Promise.all([
       import('../../proof/trace.ts'),
       import('../../artifacts/open.ts'),
       import('../../samples/open-proof.ts'),
       import('../stores.ts'),
       import('pino'),
-      import('../../../workers/locate.ts'),
+      import('../../../workers/locate-stored.ts'),
     ]);
   const samples = await stores.openCommandSamples(settings, pino({ level: 'silent' }));
   const { history, close } = openProof(samples.address);
@@ -50,7 +51,8 @@ async function traced({ settings, catalog }: Place, options: Options) {
     );
     const { source: sourceId, metric, period, sandbox = false } = options;
     const query = { sourceId, metric, period, labels, sandbox };
-    return view(await trace({ catalog, artifacts, history, locate: locateRecord }, query));
+    const locate = (task: LocateTask) => locateStored(artifacts, task);
+    return view(await trace({ catalog, history, locate }, query));
   } finally {
     await artifacts.close();
     await close();
