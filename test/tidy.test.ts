@@ -55,7 +55,9 @@ function contracts(): string[] {
     ...['src/artifacts/artifacts.ts', 'src/catalog/catalog.ts', 'src/samples/samples.ts'],
     // Formats and helpers of that contract, the same for every store.
     ...['segment', 'object-name', 'together'].map((name) => `src/artifacts/${name}.ts`),
-    ...['deliveries', 'upkeep', 'users', 'audit'].map((name) => `src/catalog/${name}-contract.ts`),
+    ...['audit', 'console', 'deliveries', 'upkeep', 'users'].map(
+      (name) => `src/catalog/${name}-contract.ts`,
+    ),
     ...['src/rates/rates.ts', 'src/metrics/metrics.ts'],
     'src/parse/messages.ts',
   ];

@@ -17,9 +17,14 @@ import type {
   Source,
 } from '../domain/nouns.ts';
 import type { Audit } from './audit-contract.ts';
+import type { Console } from './console-contract.ts';
 import type { Deliveries } from './deliveries-contract.ts';
+import type { Reparses } from './reparses-contract.ts';
 import type { SamplesState } from './samples-state.ts';
 import type { Upkeep } from './upkeep-contract.ts';
+import type { Users } from './users-contract.ts';
+
+export type { Reparses, SettleTurn } from './reparses-contract.ts';
 
 /**
  * The catalog decides: which deliveries exist, under which keys, in which order, in which state.
@@ -38,6 +43,8 @@ export interface Catalog {
   readonly deliveries: Deliveries;
   readonly audit: Audit;
   readonly upkeep: Upkeep;
+  readonly console: Console;
+  readonly users: Users;
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -59,7 +66,8 @@ export interface Directory {
    */
   createSource(source: NewSource, now: number): Promise<SavedSource>;
   /**
-   * Saves the next shape version; unknown source: `source_not_found`. A source that becomes a
+   * Saves the next shape version; unknown source: `source_not_found`; not the version that the
+   * save is based on: `version_outdated`. A source that becomes a
    * webhook source takes `secret` as its current one (`secret_needed` without); one that ceases
    * to be has all its secrets ended now. Deliveries of versions that give a role to a field which
    * is personal now get a next generation, at once: the refusal `personal_field` (DECISIONS 1).
@@ -139,6 +147,8 @@ export interface SourceSave {
   readonly format?: DocumentFormat;
   readonly fields?: readonly Field[];
   readonly savedBy: string;
+  /** The version that must be the current one; absent: any. */
+  readonly basedOn?: number;
   /** Needed when it becomes a webhook source. */
   readonly secret?: NewSecret;
 }
@@ -322,51 +332,6 @@ export interface Completed {
   readonly unsettled: readonly string[];
   /** Lost first parses whose delivery has a later generation: their rows are to be settled away. */
   readonly outdated: readonly { readonly artifactId: string; readonly generation: number }[];
-}
-
-/**
- * Parsing again (DECISIONS 3). A delivery waits for its next generation as any waits for its
- * first; until `Queue.complete` what stands stays. Generations and turns are numbered by one
- * counter, which never falls behind the seconds since 1970: a catalog restored from a backup
- * then gives no number that the sample store has seen.
- */
-export interface Reparses {
-  /**
-   * Puts deliveries back to the queue, to be parsed under `shapeVersion` (absent: each under its
-   * own). Those that wait or are being parsed are left out of the answer and stay as they are.
-   * Refused: `delivery_not_found`, `shape_version_not_found`.
-   */
-  begin(
-    want: { readonly artifactIds: readonly string[]; readonly shapeVersion?: number },
-    now: number,
-  ): Promise<{ artifactId: string; generation: number }[]>;
-  /**
-   * A turn to settle samples of one source, or (null) to have all sources to oneself: turns of
-   * one source never overlap. Null: somebody else has one.
-   */
-  takeTurn(want: {
-    readonly sourceId: string | null;
-    readonly leaseMs: number;
-    readonly now: number;
-  }): Promise<SettleTurn | null>;
-  /** Puts a turn's end further out. False: somebody else has taken it over, it is lost. */
-  extendTurn(token: string, until: number): Promise<boolean>;
-  endTurn(token: string): Promise<void>;
-  /**
-   * Sources with withdrawn samples, all settled by now, whose text is still to be taken out of
-   * the sample store (`SampleStore.forget`).
-   */
-  toForget(): Promise<{ sourceId: string; generation: number }[]>;
-  /** It is done, for withdrawals up to this generation. */
-  forgotten(sourceId: string, generation: number): Promise<void>;
-}
-
-export interface SettleTurn {
-  readonly token: string;
-  /** Above the number of every turn before. */
-  readonly number: number;
-  /** Highest sequence of the source's deliveries whose parse again was ever begun. */
-  readonly reparsedUpTo: number;
 }
 
 /** The catalog cannot be reached or is full: try again later. */

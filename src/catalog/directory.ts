@@ -190,6 +190,10 @@ async function saveSource(
   now: number,
 ): Promise<SavedSource> {
   const source = await lockSource(at, trx, sourceId);
+  if (save.basedOn !== undefined && save.basedOn !== source.current_version) {
+    const message = `Version ${source.current_version} was saved in the meantime.`;
+    refuse('version_outdated', message, 'based_on');
+  }
   const current = shapeOf(
     await selectShapes(trx)
       .where('v.source_id', '=', source.id)

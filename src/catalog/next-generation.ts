@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import { type SqlBool, sql, type Transaction } from 'kysely';
 import type { Rejection } from '../domain/nouns.ts';
 import { assert } from '../std/assert.ts';
 import type { Schema } from './schema.ts';
@@ -58,16 +58,7 @@ export async function putNext(
     update = update.where('sequence', 'in', chosen.sequences);
   } else {
     const { sourceId, versions } = chosen.exposed;
-    update = update
-      .where('source_id', '=', sourceId)
-      .where(sql<number>`coalesce(next_shape_version, shape_version)`, 'in', versions)
-      .where(sql`coalesce(next_refusal, '')`, 'not like', withdrawn)
-      .where((eb) =>
-        eb.or([
-          eb('next_generation', 'is not', null),
-          eb(sql`coalesce(refusal, '')`, 'not like', withdrawn),
-        ]),
-      );
+    update = update.where('source_id', '=', sourceId).where(stillExposed(versions));
   }
   const rows = await update.returning(['sequence', 'source_id']).execute();
   await noteReparsed(trx, rows);
@@ -82,6 +73,15 @@ export interface Exposed {
 
 /** As `JSON.stringify` writes it; quotes within a field's name are escaped there. */
 const withdrawn = '%"code":"personal_field"%';
+
+/** Of a delivery: it stands, or is to stand, under one of these, and is not withdrawn already. */
+export function stillExposed(versions: readonly number[]) {
+  return sql<SqlBool>`(
+    coalesce(next_shape_version, shape_version) in (${sql.join(versions)})
+    and coalesce(next_refusal, '') not like ${withdrawn}
+    and (next_generation is not null or coalesce(refusal, '') not like ${withdrawn})
+  )`;
+}
 
 async function noteReparsed(
   trx: Transaction<Schema>,

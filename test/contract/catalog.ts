@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { auditContract } from './catalog/audit.ts';
 import { basesContract } from './catalog/bases.ts';
+import { consoleContract } from './catalog/console.ts';
 import { deliveriesContract } from './catalog/deliveries.ts';
 import { directoryContract } from './catalog/directory.ts';
 import { keysContract } from './catalog/keys.ts';
@@ -12,6 +13,7 @@ import { reparsesContract } from './catalog/reparses.ts';
 import { samplesStateContract } from './catalog/samples-state.ts';
 import { secretsContract } from './catalog/secrets.ts';
 import { upkeepContract } from './catalog/upkeep.ts';
+import { usersContract } from './catalog/users.ts';
 import { usesContract } from './catalog/uses.ts';
 
 /** A place for one catalog; `open` gives another handle on the same one each time. */
@@ -45,6 +47,8 @@ export function catalogContract(name: string, place: () => Promise<CatalogPlace>
     bases: basesContract,
     audit: auditContract,
     upkeep: upkeepContract,
+    console: consoleContract,
+    users: usersContract,
   };
   for (const [part, suite] of Object.entries(suites)) {
     describe(`${name}: ${part}`, () => suite(subject(place)));
