@@ -6,9 +6,12 @@ import { RequestHead } from './head.ts';
 import { OpenAnswers } from './open-answers.ts';
 import type { ReferenceSite } from './reference-site.ts';
 
-/** One method of one path; `pattern` as uWebSockets.js has it (`/v1/deliveries/:id`). */
+/**
+ * One method of one path; `pattern` as uWebSockets.js has it (`/v1/deliveries/:id`). `/*` takes
+ * what no other pattern takes: such addresses stay unknown to every method but its own.
+ */
 export interface Route {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'HEAD' | 'POST';
   readonly pattern: string;
   /**
    * Starts the answer within the request handler: what needs the body must ask for it before the
@@ -43,6 +46,7 @@ export function mount(
 ): OpenAnswers {
   const open = new OpenAnswers();
   const patterns = new Set(routes.map((route) => route.pattern));
+  patterns.delete(anyOther);
   for (const pattern of patterns) {
     const own = routes.filter((route) => route.pattern === pattern);
     const allow = own.map((route) => route.method).join(', ');
@@ -66,15 +70,20 @@ export function mount(
       answering.catch((error) => answerError(exchange, error, log)).finally(() => open.leave());
     });
   }
-  app.any('/*', (res, req) => {
-    const error = new ApiError(404, 'not_found', 'There is nothing at this address.');
+  app.any(anyOther, (res, req) => {
     const exchange = exchangeOf(res, req, open, site);
     watch(exchange, null);
+    const { method } = exchange.head;
+    const rest = routes.find((one) => one.pattern === anyOther && one.method === method);
+    const answering = rest ? begin(rest, exchange, []) : Promise.reject(unknownAddress());
     open.enter();
-    answerError(exchange, error, log).finally(() => open.leave());
+    answering.catch((error) => answerError(exchange, error, log)).finally(() => open.leave());
   });
   return open;
 }
+
+/** The pattern of all addresses. */
+const anyOther = '/*';
 
 /**
  * A read has no use for a body, but how one is framed decides where the next request begins. What
@@ -87,7 +96,7 @@ async function begin(
 ): Promise<void> {
   // Two of them: a proxy may have gone by the other one (RFC 9112, section 3.2).
   exchange.head.header('Host');
-  if (route.method === 'GET') framingOf(exchange.head);
+  if (route.method !== 'POST') framingOf(exchange.head);
   await route.handle(exchange, parameters);
 }
 
@@ -100,6 +109,10 @@ function exchangeOf(
   const exchange = new Exchange(res, new RequestHead(req), open);
   if (site) exchange.addHeaders(site.corsHeaders(exchange.head));
   return exchange;
+}
+
+function unknownAddress(): ApiError {
+  return new ApiError(404, 'not_found', 'There is nothing at this address.');
 }
 
 function methodNotAllowed(allow: string): ApiError {
@@ -130,7 +143,7 @@ function errorReply(error: ToldError, exchange: Exchange): Reply {
   return { status: error.status, headers, body: error.json(), close };
 }
 
-const awayCodes = new Set(['store_away', 'catalog_away', 'samples_away']);
+const awayCodes = new Set(['store_away', 'catalog_away', 'samples_away', 'threads_busy']);
 
 function unexpected(cause: unknown): ApiError {
   const away = cause instanceof Error && 'code' in cause && awayCodes.has(String(cause.code));

@@ -11,6 +11,7 @@ import { dayInZone } from '../domain/timezone.ts';
 import { type ReadWindow, readWindow } from '../domain/windows.ts';
 import { type AdmissionParts, admit } from '../http/admission.ts';
 import { requireScope } from '../http/caller.ts';
+import { acceptsCoding } from '../http/encodings.ts';
 import { etagMatches, etagOf } from '../http/etag.ts';
 import type { Exchange, Reply } from '../http/exchange.ts';
 import type { Route } from '../http/routes.ts';
@@ -59,7 +60,8 @@ async function answer(
   if ('message' in window) throw invalid(window.field, window.message);
   const { fromDay, toDay, narrowed } = window;
   const { sandbox } = asked;
-  const encoding = acceptsGzip(exchange.head.header('Accept-Encoding')) ? 'gzip' : 'identity';
+  const takesGzip = acceptsCoding(exchange.head.header('Accept-Encoding'), 'gzip');
+  const encoding = takesGzip ? 'gzip' : 'identity';
   const name = [sourceId, fromDay, toDay, narrowed, sandbox, encoding].join(' ');
   const version = sureVersion(holder.samples, now);
   const made = await answers.answer(name, version, async () => {
@@ -145,14 +147,4 @@ function replyOf(
   headers['Content-Type'] = 'application/json';
   if (encoding === 'gzip') headers['Content-Encoding'] = encoding;
   return { status: 200, headers, body };
-}
-
-/** Whether the reader takes gzip (RFC 9110, section 12.5.3). */
-function acceptsGzip(header: string | undefined): boolean {
-  for (const part of (header ?? '').split(',')) {
-    const [coding, ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
-    if (coding !== 'gzip') continue;
-    return !parameters.some((parameter) => /^q=0(\.0{0,3})?$/.test(parameter));
-  }
-  return false;
 }
