@@ -23,6 +23,7 @@ import type { Reparses } from './reparses-contract.ts';
 import type { SamplesState } from './samples-state.ts';
 import type { Upkeep } from './upkeep-contract.ts';
 import type { Users } from './users-contract.ts';
+import type { Users } from './users-contract.ts';
 
 export type { Reparses, SettleTurn } from './reparses-contract.ts';
 
@@ -43,6 +44,7 @@ export interface Catalog {
   readonly deliveries: Deliveries;
   readonly audit: Audit;
   readonly upkeep: Upkeep;
+  readonly users: Users;
   readonly console: Console;
   readonly users: Users;
   ping(): Promise<void>;

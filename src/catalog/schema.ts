@@ -2,6 +2,7 @@ import type { Generated, Kysely } from 'kysely';
 import type { DeliveryStatus, DeliveryWay, DocumentFormat, Scope } from '../domain/nouns.ts';
 import type { CatalogDialect, DbBool, DbUuid } from './dialect.ts';
 import type { Damage } from './upkeep-contract.ts';
+import type { Challenge } from './users-contract.ts';
 
 /** The tables as the newest migration leaves them. Ids inside are integers, uuids outside. */
 export interface Schema {
@@ -19,6 +20,11 @@ export interface Schema {
   settle_turns: SettleTurnsTable;
   samples_versions: SamplesVersionsTable;
   catalog_state: CatalogStateTable;
+  users: UsersTable;
+  invitations: InvitationsTable;
+  passkeys: PasskeysTable;
+  challenges: ChallengesTable;
+  sessions: SessionsTable;
   catalog_migrations: MigrationsTable;
 }
 
@@ -215,6 +221,56 @@ interface CatalogStateTable {
   /** The round of checks over all artifacts: the last sequence taken, and when it began. */
   checked_up_to: number;
   checks_began_at: number;
+}
+
+interface UsersTable {
+  id: Generated<number>;
+  uuid: DbUuid;
+  company_id: number;
+  email: string;
+  /** The email as emails are compared. */
+  email_folded: string;
+  /** JSON array. */
+  permissions: string;
+  created_at: number;
+}
+
+/** One that is used is deleted. */
+interface InvitationsTable {
+  /** SHA-256 of its token. */
+  hash: Buffer;
+  user_id: number;
+  ends_at: number;
+}
+
+interface PasskeysTable {
+  id: Generated<number>;
+  user_id: number;
+  credential_id: string;
+  public_key: Buffer;
+  counter: number;
+  /** JSON array. */
+  transports: string;
+  created_at: number;
+  last_used_at: number | null;
+}
+
+interface ChallengesTable {
+  /** Grows with each challenge, so that the oldest can be told. */
+  id: Generated<number>;
+  challenge: string;
+  purpose: Challenge['purpose'];
+  /** The uuid, not the id: nothing of the user is asked for with it. */
+  user_uuid: DbUuid | null;
+  ends_at: number;
+}
+
+interface SessionsTable {
+  /** SHA-256 of its token. */
+  hash: Buffer;
+  user_id: number;
+  signed_in_at: number;
+  ends_at: number;
 }
 
 interface MigrationsTable {

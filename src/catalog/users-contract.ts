@@ -23,16 +23,23 @@ export interface Users {
    * `company_not_found`.
    */
   invite(invitation: NewInvitation, now: number): Promise<User>;
+  /** Takes a user away with passkeys and sessions; false: the company has none of this email. */
+  remove(companyId: string, email: string): Promise<boolean>;
+  /** In the order in which they were made. */
+  list(companyId: string): Promise<User[]>;
   /** Null: unknown, used or over. */
   invitation(hash: Buffer, now: number): Promise<UserOfCompany | null>;
-  /** Uses an invitation up and keeps the passkey; null: unknown, used or over. */
+  /**
+   * Uses an invitation up and keeps the passkey; null: unknown, used or over. A credential that is
+   * somebody's already is refused (`passkey_exists`).
+   */
   acceptInvitation(hash: Buffer, passkey: NewPasskey, now: number): Promise<User | null>;
   /** Null: nobody's. */
   passkey(credentialId: string): Promise<(Passkey & UserOfCompany) | null>;
   passkeys(userId: string): Promise<Passkey[]>;
   /** Its counter only grows; last used now. */
   notePasskeyUse(credentialId: string, counter: number, now: number): Promise<void>;
-  /** Keeps a challenge; those that are over go. */
+  /** Keeps a challenge; those that are over go, and of too many the oldest (`challengesMax`). */
   putChallenge(challenge: Challenge, now: number): Promise<void>;
   /** Takes a challenge out: it serves once. Null: unknown, used or over. */
   takeChallenge(challenge: string, now: number): Promise<Challenge | null>;

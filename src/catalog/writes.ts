@@ -3,6 +3,7 @@ import type { Claim, KnownDelivery, Probe, Queue, Reparses, Verdict } from './ca
 import type { DirectoryWrites } from './directory.ts';
 import type { Failure } from './failures.ts';
 import type { UpkeepWrites } from './upkeep.ts';
+import type { UsersWrites } from './users.ts';
 
 /**
  * Everything that changes the catalog, as one map of calls: served in this thread or in another.
@@ -17,6 +18,7 @@ export interface Writes {
   readonly reparses: Reparses;
   readonly audit: AuditWrites;
   readonly upkeep: UpkeepWrites;
+  readonly users: UsersWrites;
 }
 
 export interface LedgerWrites {
@@ -86,6 +88,17 @@ const names: { [A in Area]: Record<Method<A>, true> } = {
   },
   audit: { note: true },
   upkeep: { raiseSequence: true, nextToCheck: true, noteChecks: true },
+  users: {
+    invite: true,
+    remove: true,
+    acceptInvitation: true,
+    notePasskeyUse: true,
+    putChallenge: true,
+    takeChallenge: true,
+    startSession: true,
+    noteSignIn: true,
+    endSession: true,
+  },
 };
 
 /** Serves one call; the answer is that of the method. */

@@ -7,6 +7,7 @@ import { reparses } from './0003-reparses.ts';
 import { upkeepState } from './0004-upkeep.ts';
 import { forgetting } from './0005-forgetting.ts';
 import { samplesVersions } from './0006-samples-versions.ts';
+import { users } from './0007-users.ts';
 
 /** One step of the schema. Runs once, in the transaction of all missing steps; never edited. */
 export interface Migration {
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   upkeepState,
   forgetting,
   samplesVersions,
+  users,
 ];

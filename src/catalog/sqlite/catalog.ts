@@ -9,6 +9,7 @@ import { openLookup, type Prepare } from '../lookup.ts';
 import type { Once } from '../once.ts';
 import { upkeepReads } from '../upkeep.ts';
 import { usersReads } from '../users.ts';
+import { usersReads } from '../users.ts';
 import { writesThrough } from '../writes.ts';
 import { connectReader, kyselyOn } from './connect.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -35,6 +36,7 @@ export function sqliteCatalog(path: string, writer: Writer): Catalog {
     deliveries: guarded(deliveriesReads(at)),
     audit: { ...guarded(auditReads(at)), ...writes.audit },
     upkeep: { ...guarded(upkeepReads(at)), ...writes.upkeep },
+    users: { ...guarded(usersReads(at)), ...writes.users },
     console: guarded(consoleReads(at)),
     users: { ...guarded(usersReads(at)), ...writes.users },
     async ping() {

@@ -6,6 +6,7 @@ import { queueOn } from '../queue.ts';
 import { reparsesOn } from '../reparses.ts';
 import type { Db } from '../schema.ts';
 import { upkeepWrites } from '../upkeep.ts';
+import { usersWrites } from '../users.ts';
 import { type Call, serveCall, type Writes } from '../writes.ts';
 import { connectWriter, kyselyOn } from './connect.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -44,6 +45,7 @@ export async function openWriter(path: string): Promise<Writer> {
     reparses: reparsesOn(at),
     audit: auditWrites(at),
     upkeep: upkeepWrites(at),
+    users: usersWrites(at),
   };
   return { call: (call) => inTurn(() => serveCall(writes, call)), close };
 }
