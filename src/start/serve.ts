@@ -130,7 +130,7 @@ async function open(
     { name: 'samples', check: () => samples.store.ping(), required: false },
     { name: 'accepting', check: () => accepts(keeper), required: false },
   ];
-  const app = openApp({ settings, catalog, artifacts, samples, clock });
+  const app = openApp({ settings, catalog, artifacts, samples, rates, clock });
   onStop(() => app.close());
   const served = { routes, appRoutes: app.routes };
   await openListeners({ settings, ...served, site, dependencies, metrics, log }, onStop);

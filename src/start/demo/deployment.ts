@@ -14,7 +14,7 @@ import { type FixtureDelivery, fixtureFields, fixtureMetrics, fixtures } from '.
  * All ids are fixed, so that every start, and every process that starts at the same time, finds
  * what another one made. When the source was made decides the fixtures' dates for good.
  */
-const companyId = '6b0f3f0e-5d0a-7c57-9d5e-64656d6f0001';
+export const demoCompanyId = '6b0f3f0e-5d0a-7c57-9d5e-64656d6f0001';
 const sourceId = '6b0f3f0e-5d0a-7c57-9d5e-64656d6f0002';
 const keyId = '6b0f3f0e-5d0a-7c57-9d5e-64656d6f0003';
 
@@ -42,6 +42,7 @@ export async function ensureDemo(parts: DemoParts): Promise<void> {
 async function ensureSource({ catalog, clock }: DemoParts): Promise<number> {
   const { directory, lookup } = catalog;
   const now = clock();
+  const companyId = demoCompanyId;
   await ensure(
     () => directory.company(companyId),
     () => directory.createCompany({ companyId, name: 'Demo', timezone: 'UTC' }, now),
