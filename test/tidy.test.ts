@@ -58,6 +58,7 @@ function contracts(): string[] {
     ...['audit', 'console', 'deliveries', 'upkeep', 'users'].map(
       (name) => `src/catalog/${name}-contract.ts`,
     ),
+    ...['delivery-pages', 'company-figures'].map((name) => `src/catalog/${name}-contract.ts`),
     ...['src/rates/rates.ts', 'src/metrics/metrics.ts'],
     'src/parse/messages.ts',
   ];

@@ -17,12 +17,13 @@ import type {
   Source,
 } from '../domain/nouns.ts';
 import type { Audit } from './audit-contract.ts';
+import type { CompanyFigures } from './company-figures-contract.ts';
 import type { Console } from './console-contract.ts';
 import type { Deliveries } from './deliveries-contract.ts';
+import type { DeliveryPages } from './delivery-pages-contract.ts';
 import type { Reparses } from './reparses-contract.ts';
 import type { SamplesState } from './samples-state.ts';
 import type { Upkeep } from './upkeep-contract.ts';
-import type { Users } from './users-contract.ts';
 import type { Users } from './users-contract.ts';
 
 export type { Reparses, SettleTurn } from './reparses-contract.ts';
@@ -44,7 +45,8 @@ export interface Catalog {
   readonly deliveries: Deliveries;
   readonly audit: Audit;
   readonly upkeep: Upkeep;
-  readonly users: Users;
+  readonly deliveryPages: DeliveryPages;
+  readonly figures: CompanyFigures;
   readonly console: Console;
   readonly users: Users;
   ping(): Promise<void>;

@@ -25,6 +25,7 @@ export interface Schema {
   passkeys: PasskeysTable;
   challenges: ChallengesTable;
   sessions: SessionsTable;
+  check_results: CheckResultsTable;
   catalog_migrations: MigrationsTable;
 }
 
@@ -183,6 +184,9 @@ interface DeliveryConflictsTable {
   key: string;
   sha256: Buffer;
   at: number;
+  /** Of its delivery. */
+  source_id: number;
+  received_at: number;
 }
 
 interface AuditLogTable {
@@ -271,6 +275,16 @@ interface SessionsTable {
   user_id: number;
   signed_in_at: number;
   ends_at: number;
+}
+
+/** The last result of each check. */
+interface CheckResultsTable {
+  name: 'verify' | 'rebuild';
+  at: number;
+  ms: number;
+  swapped: DbBool;
+  /** JSON object: how many by source uuid. */
+  differences: string;
 }
 
 interface MigrationsTable {

@@ -1,5 +1,6 @@
 import type { AuditWrites } from './audit.ts';
 import type { Claim, KnownDelivery, Probe, Queue, Reparses, Verdict } from './catalog.ts';
+import type { FiguresWrites } from './company-figures.ts';
 import type { DirectoryWrites } from './directory.ts';
 import type { Failure } from './failures.ts';
 import type { UpkeepWrites } from './upkeep.ts';
@@ -18,6 +19,7 @@ export interface Writes {
   readonly reparses: Reparses;
   readonly audit: AuditWrites;
   readonly upkeep: UpkeepWrites;
+  readonly figures: FiguresWrites;
   readonly users: UsersWrites;
 }
 
@@ -88,6 +90,7 @@ const names: { [A in Area]: Record<Method<A>, true> } = {
   },
   audit: { note: true },
   upkeep: { raiseSequence: true, nextToCheck: true, noteChecks: true },
+  figures: { noteCheck: true },
   users: {
     invite: true,
     remove: true,

@@ -8,6 +8,7 @@ import { upkeepState } from './0004-upkeep.ts';
 import { forgetting } from './0005-forgetting.ts';
 import { samplesVersions } from './0006-samples-versions.ts';
 import { users } from './0007-users.ts';
+import { deliveryPages } from './0008-delivery-pages.ts';
 
 /** One step of the schema. Runs once, in the transaction of all missing steps; never edited. */
 export interface Migration {
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   forgetting,
   samplesVersions,
   users,
+  deliveryPages,
 ];

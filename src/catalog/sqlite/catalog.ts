@@ -1,14 +1,15 @@
 import type { Database } from 'better-sqlite3';
 import { auditReads } from '../audit.ts';
 import type { Catalog, Lookup } from '../catalog.ts';
+import { figuresReads } from '../company-figures.ts';
 import { consoleReads } from '../console-reads.ts';
 import { deliveriesReads } from '../deliveries.ts';
+import { deliveryPagesReads } from '../delivery-pages.ts';
 import { directoryReads } from '../directory.ts';
 import { openLedger } from '../ledger.ts';
 import { openLookup, type Prepare } from '../lookup.ts';
 import type { Once } from '../once.ts';
 import { upkeepReads } from '../upkeep.ts';
-import { usersReads } from '../users.ts';
 import { usersReads } from '../users.ts';
 import { writesThrough } from '../writes.ts';
 import { connectReader, kyselyOn } from './connect.ts';
@@ -36,7 +37,8 @@ export function sqliteCatalog(path: string, writer: Writer): Catalog {
     deliveries: guarded(deliveriesReads(at)),
     audit: { ...guarded(auditReads(at)), ...writes.audit },
     upkeep: { ...guarded(upkeepReads(at)), ...writes.upkeep },
-    users: { ...guarded(usersReads(at)), ...writes.users },
+    deliveryPages: guarded(deliveryPagesReads(at)),
+    figures: { ...guarded(figuresReads(at)), ...writes.figures },
     console: guarded(consoleReads(at)),
     users: { ...guarded(usersReads(at)), ...writes.users },
     async ping() {

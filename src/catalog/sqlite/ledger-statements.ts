@@ -62,6 +62,8 @@ export function statements(connection: Database, at: Db) {
     return () => void statement.run();
   };
   const known = knownQueries(at);
+  const of = (sequence: number, name: 'source_id' | 'received_at') =>
+    db.selectFrom('deliveries').select(name).where('sequence', '=', sequence);
   return {
     begin: plain('begin immediate'),
     commit: plain('commit'),
@@ -97,9 +99,11 @@ export function statements(connection: Database, at: Db) {
     nameFurther: write(nameQuery(at, 'further')),
     conflict: write(
       once<Conflict>()((p) =>
-        db
-          .insertInto('delivery_conflicts')
-          .values({ sequence: p.sequence, key: p.key, sha256: p.sha256, at: p.now }),
+        db.insertInto('delivery_conflicts').values({
+          ...{ sequence: p.sequence, key: p.key, sha256: p.sha256, at: p.now },
+          source_id: of(p.sequence, 'source_id'),
+          received_at: of(p.sequence, 'received_at'),
+        }),
       ),
     ),
   };

@@ -1,4 +1,5 @@
 import { auditWrites } from '../audit.ts';
+import { figuresWrites } from '../company-figures.ts';
 import type { CatalogDialect } from '../dialect.ts';
 import { directoryWrites } from '../directory.ts';
 import { migrate } from '../migrate.ts';
@@ -45,6 +46,7 @@ export async function openWriter(path: string): Promise<Writer> {
     reparses: reparsesOn(at),
     audit: auditWrites(at),
     upkeep: upkeepWrites(at),
+    figures: figuresWrites(at),
     users: usersWrites(at),
   };
   return { call: (call) => inTurn(() => serveCall(writes, call)), close };
