@@ -57,3 +57,10 @@ const escapes: Record<string, string> = {
 export function escapeTsv(text: string): string {
   return text.replace(special, (c) => escapes[c]!);
 }
+
+/** Undoes `escapeTsv`. */
+export function unescapeTsv(text: string): string {
+  return text.replace(/\\[\\tnr0bf]/g, (pair) => plain[pair]!);
+}
+
+const plain = Object.fromEntries(Object.entries(escapes).map(([c, pair]) => [pair, c]));

@@ -1,4 +1,5 @@
 import type { Job } from '../catalog/catalog.ts';
+import type { ShapeVersion } from '../domain/nouns.ts';
 import type { ParseInput } from './messages.ts';
 
 const smallBytesMax = 64 * 1024;
@@ -31,8 +32,14 @@ export function tasksOf<J extends Pick<Job, 'delivery'>>(jobs: readonly J[]): J[
   return tasks;
 }
 
+/** A job as far as a worker needs to know it; its shape need not be saved. */
+export type JobBasis = Pick<
+  Job,
+  'delivery' | 'generation' | 'company' | 'metrics' | 'personalNow'
+> & { readonly shape: Pick<ShapeVersion, 'fields' | 'format'> };
+
 /** What a worker needs to know of a job. */
-export function inputOf(job: Omit<Job, 'token' | 'failures' | 'refusal'>): ParseInput {
+export function inputOf(job: JobBasis): ParseInput {
   const { delivery } = job;
   return {
     artifactId: delivery.artifactId,

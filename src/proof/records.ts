@@ -46,7 +46,7 @@ export async function readRecords(
     const message = `${artifactId} waits to be parsed: ask once more.`;
     throw new CatalogRefusal('parse_pending', message);
   }
-  const input = inputOf({ artifactId, delivery, company, personalNow, ...parse });
+  const input = inputOf({ delivery, company, personalNow, ...parse });
   const answer = await locate({ input, records, ...(shownMax && { shownMax }) });
   if (answer.kind === 'read') return answer.records;
   if (answer.kind === 'unreadable') throw new StoreAway(answer.reason);

@@ -1,44 +1,76 @@
+import { setImmediate } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { Delivery } from '../domain/nouns.ts';
+import type { Delivery, Field, Rejection, ShapeVersion } from '../domain/nouns.ts';
 import { personalNames } from '../domain/personal.ts';
-import type { ParsedDelivery } from '../parse/messages.ts';
-import { startParsePool } from '../parse/pool.ts';
+import type { ParsedDelivery, RowPieces } from '../parse/messages.ts';
+import { type ParsePool, startParsePool } from '../parse/pool.ts';
 import { inputOf } from '../parse/tasks.ts';
 import type { SampleStore } from '../samples/samples.ts';
 import {
   type Difference,
+  firstRejections,
   GenerationDiff,
   lineCutter,
   parsedRows,
   rejectedRecords,
+  SampleDiff,
   storedRow,
 } from './generation-diff.ts';
 import type { Settings } from './settings.ts';
 import { openCommandSamples } from './stores.ts';
 
+/** What a delivery is parsed with and compared with; a command's own, or a service's. */
+export interface DryRunTools {
+  readonly catalog: Pick<Catalog, 'directory'>;
+  readonly samples: Pick<SampleStore, 'generation' | 'rejections'>;
+  readonly pool: Pick<ParsePool, 'run'>;
+}
+
+/** The shape to parse under, saved or not, and the fields that are personal with it. */
+export interface TriedShape {
+  readonly shape: Pick<ShapeVersion, 'fields' | 'format'>;
+  readonly personalNow: readonly string[];
+}
+
 export interface DryRun extends Difference {
   /** Records that would be rejected and are not now. */
   readonly failing: number;
+  /** The first of those that would be. */
+  readonly rejections: readonly Rejection[];
+  /** Null where it was not asked for. */
+  readonly samples: { added: number; changed: number; gone: number } | null;
   readonly parsed: ParsedDelivery;
 }
 
-const rejectionsPage = 10_000;
+/** A delivery could not be tried, or has more samples than were to be looked at. */
+export class NotTried extends Error {
+  override readonly name = 'NotTried';
+  readonly reason: 'unreadable' | 'damaged' | 'too_large';
 
-/**
- * Parses deliveries in threads of this process, as a next generation would be, and says how it
- * differs from what stands. Nothing is written.
- */
+  constructor(reason: NotTried['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+const rejectionsPage = 10_000;
+const rejectionsShown = 5;
+/** Rows that are compared before others get their turn on the event loop. */
+const rowsAtOnce = 2_000;
+
+/** Parses deliveries in threads of this process, under shapes that are saved. */
 export async function dryRunner(settings: Settings, catalog: Catalog) {
   const samples = await openCommandSamples(settings, pino({ level: 'silent' }));
   const pool = startParsePool({ artifactsUrl: settings.artifactsUrl });
   return {
     async run(delivery: Delivery, shapeVersion: number): Promise<DryRun> {
-      const input = inputOf(await jobOf(catalog, delivery, shapeVersion));
-      const { outcomes } = await pool.run({ deliveries: [input] });
-      const outcome = outcomes[0]!;
-      if (outcome.kind !== 'done') throw new Error(outcome.reason);
-      return await compare(samples.store, delivery, outcome);
+      const { sourceId } = delivery;
+      const source = (await catalog.directory.source(sourceId))!;
+      const shape = (await catalog.lookup.shape(sourceId, shapeVersion))!;
+      const current = (await catalog.lookup.shape(sourceId, source.shapeVersion))!;
+      const tried = { shape, personalNow: personalNames(current.fields) };
+      return await dryRun({ catalog, samples: samples.store, pool }, delivery, tried);
     },
     async close() {
       await pool.close();
@@ -47,49 +79,107 @@ export async function dryRunner(settings: Settings, catalog: Catalog) {
   };
 }
 
-async function jobOf(catalog: Catalog, delivery: Delivery, shapeVersion: number) {
-  const { sourceId } = delivery;
-  const { directory, lookup } = catalog;
-  const source = (await directory.source(sourceId))!;
-  const shape = (await lookup.shape(sourceId, shapeVersion))!;
-  const current = (await lookup.shape(sourceId, source.shapeVersion))!;
-  return {
-    artifactId: delivery.artifactId,
-    ...{ delivery, generation: delivery.generation, shape },
-    company: (await directory.company(source.companyId))!,
-    metrics: await directory.metrics(source.companyId),
-    personalNow: personalNames(current.fields),
-  };
+/** As it would be if these fields were saved. */
+export function unsavedShape(fields: readonly Field[], format: ShapeVersion['format']): TriedShape {
+  return { shape: { fields, format }, personalNow: personalNames(fields) };
 }
 
-async function compare(
-  store: SampleStore,
+/**
+ * Parses a delivery as a next generation would be, and says how that differs from what stands.
+ * Nothing is written.
+ *
+ * @param samplesMax absent: records are compared, of any number of samples; else the samples too
+ * @throws NotTried
+ */
+export async function dryRun(
+  { catalog, samples, pool }: DryRunTools,
   delivery: Delivery,
-  parsed: ParsedDelivery,
+  { shape, personalNow }: TriedShape,
+  samplesMax?: number,
 ): Promise<DryRun> {
-  const { sourceId, sequence, generation } = delivery;
-  const diff = new GenerationDiff();
-  const cut = lineCutter();
-  if ((delivery.counts?.samples ?? 0) > 0) {
-    for await (const chunk of store.generation({ sourceId, sequence, generation })) {
-      for (const line of cut(chunk)) diff.before(storedRow(line));
+  const source = (await catalog.directory.source(delivery.sourceId))!;
+  const input = inputOf({
+    ...{ delivery, generation: delivery.generation, shape, personalNow },
+    company: (await catalog.directory.company(source.companyId))!,
+    metrics: await catalog.directory.metrics(source.companyId),
+  });
+  const compared = new Compared(samplesMax);
+  const { outcomes } = await pool.run({ deliveries: [input] }, async (rows) => {
+    await compared.after(rows);
+    return !compared.tooMany;
+  });
+  const outcome = outcomes[0]!;
+  if (outcome.kind === 'done') await compared.after(outcome);
+  if (compared.tooMany) throw new NotTried('too_large', `more than ${samplesMax} samples`);
+  if (outcome.kind !== 'done') throw new NotTried(outcome.kind, outcome.reason);
+  await compared.before(samples, delivery);
+  if (compared.tooMany) throw new NotTried('too_large', `more than ${samplesMax} samples`);
+  return { ...(await compared.difference(samples, delivery, outcome)), parsed: outcome };
+}
+
+/** What a delivery gave and what it would give, taken in piece by piece. */
+class Compared {
+  readonly #records = new GenerationDiff();
+  readonly #samples: SampleDiff | null;
+  readonly #samplesMax: number;
+  readonly #rejected = new Set<number>();
+  readonly #rejections: Rejection[] = [];
+  #rowsAfter = 0;
+  #rowsBefore = 0;
+
+  constructor(samplesMax: number | undefined) {
+    this.#samples = samplesMax === undefined ? null : new SampleDiff();
+    this.#samplesMax = samplesMax ?? Number.POSITIVE_INFINITY;
+  }
+
+  get tooMany(): boolean {
+    return Math.max(this.#rowsBefore, this.#rowsAfter) > this.#samplesMax;
+  }
+
+  async after({ sampleRows, rejectionRows }: RowPieces): Promise<void> {
+    const missing = rejectionsShown - this.#rejections.length;
+    this.#rejections.push(...firstRejections(rejectionRows, missing));
+    for (const record of rejectedRecords(rejectionRows)) this.#rejected.add(record);
+    for (const row of parsedRows(sampleRows)) {
+      this.#records.after(row);
+      this.#samples?.after(row);
+      this.#rowsAfter += 1;
+      if (this.#rowsAfter % rowsAtOnce === 0) await setImmediate();
+      if (this.tooMany) return;
     }
   }
-  for (const row of parsedRows([Buffer.concat(parsed.sampleRows)])) diff.after(row);
-  const failing =
-    parsed.refusal === null
-      ? await newlyRejected(store, delivery, parsed)
-      : (delivery.counts?.parsed ?? 0);
-  return { ...diff.difference(), failing, parsed };
+
+  async before(store: DryRunTools['samples'], delivery: Delivery): Promise<void> {
+    if ((delivery.counts?.samples ?? 0) === 0) return;
+    const { sourceId, sequence, generation } = delivery;
+    const cut = lineCutter();
+    for await (const chunk of store.generation({ sourceId, sequence, generation })) {
+      for (const line of cut(chunk)) {
+        const row = storedRow(line);
+        this.#records.before(row);
+        this.#samples?.before(row);
+        this.#rowsBefore += 1;
+        if (this.#rowsBefore % rowsAtOnce === 0) await setImmediate();
+        if (this.tooMany) return;
+      }
+    }
+  }
+
+  async difference(store: DryRunTools['samples'], delivery: Delivery, parsed: ParsedDelivery) {
+    const failing =
+      parsed.refusal === null
+        ? await newlyRejected(store, delivery, this.#rejected)
+        : (delivery.counts?.parsed ?? 0);
+    const samples = this.#samples?.difference() ?? null;
+    return { ...this.#records.difference(), failing, samples, rejections: this.#rejections };
+  }
 }
 
 async function newlyRejected(
-  store: SampleStore,
-  delivery: Delivery,
-  parsed: ParsedDelivery,
+  store: DryRunTools['samples'],
+  { artifactId, generation, counts }: Delivery,
+  after: Set<number>,
 ): Promise<number> {
-  const after = new Set(rejectedRecords([Buffer.concat(parsed.rejectionRows)]));
-  const { artifactId, generation, counts } = delivery;
   if (!counts?.rejected) return after.size;
   for (let offset = 0; ; offset += rejectionsPage) {
     const page = { artifactId, generation, limit: rejectionsPage, offset };

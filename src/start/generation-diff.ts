@@ -1,6 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
+import type { Rejection } from '../domain/nouns.ts';
 import { rejectionColumns } from '../domain/rejection-row.ts';
-import { sampleColumns } from '../domain/sample-row.ts';
+import { sampleColumns, unescapeTsv } from '../domain/sample-row.ts';
 
 /** A sample of one record of a delivery. */
 export interface RecordRow {
@@ -54,6 +55,43 @@ export class GenerationDiff {
   }
 }
 
+/**
+ * Counts the samples (by metric, period and labels) that are other ones after: the value of the
+ * last record decides, before and after.
+ */
+export class SampleDiff {
+  readonly #before = new Map<number, { record: number; value: string }>();
+  readonly #after = new Map<number, { record: number; value: string }>();
+
+  before(row: RecordRow): void {
+    keepLast(row, this.#before);
+  }
+
+  after(row: RecordRow): void {
+    keepLast(row, this.#after);
+  }
+
+  difference(): { added: number; changed: number; gone: number } {
+    let [added, changed, gone] = [0, 0, 0];
+    for (const [identity, { value }] of this.#after) {
+      const was = this.#before.get(identity);
+      if (was === undefined) added += 1;
+      else if (was.value !== value) changed += 1;
+    }
+    for (const identity of this.#before.keys()) if (!this.#after.has(identity)) gone += 1;
+    return { added, changed, gone };
+  }
+}
+
+function keepLast(
+  { day, metric, labelsJson, record, value }: RecordRow,
+  samples: Map<number, { record: number; value: string }>,
+): void {
+  const identity = hash53(`${day}\t${metric}\t${labelsJson}`);
+  const known = samples.get(identity);
+  if (known === undefined || known.record <= record) samples.set(identity, { record, value });
+}
+
 function note(row: RecordRow, records: Map<number, number>, samples: Set<number>): void {
   const identity = `${row.day}\t${row.metric}\t${row.labelsJson}`;
   samples.add(hash53(identity));
@@ -95,6 +133,27 @@ export function* parsedRows(blocks: Iterable<Uint8Array>): Generator<RecordRow> 
 export function* rejectedRecords(blocks: Iterable<Uint8Array>): Generator<number> {
   const record = rejectionColumns.indexOf('record');
   for (const line of linesOf(blocks)) yield Number(line.split('\t')[record]);
+}
+
+/** The first rejections as a parse thread gives them. */
+export function firstRejections(blocks: Iterable<Uint8Array>, most: number): Rejection[] {
+  const [record, line, field, code, message] = (
+    ['record', 'line', 'field', 'code', 'message'] as const
+  ).map((name) => rejectionColumns.indexOf(name)) as [number, number, number, number, number];
+  const found: Rejection[] = [];
+  for (const text of linesOf(blocks)) {
+    if (found.length === most) break;
+    const cells = text.split('\t');
+    const shown = (at: number) => (cells[at] === '\\N' ? null : unescapeTsv(cells[at]!));
+    found.push({
+      record: Number(cells[record]),
+      line: cells[line] === '\\N' ? null : Number(cells[line]),
+      field: shown(field),
+      code: cells[code]!,
+      message: shown(message)!,
+    });
+  }
+  return found;
 }
 
 /** A line of what `SampleStore.generation` gives. */

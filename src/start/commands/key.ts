@@ -1,11 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { v7 as uuid } from 'uuid';
 import { CatalogRefusal } from '../../catalog/catalog.ts';
-import { formatKey, type KeyKind, keyRandomBytes } from '../../domain/keys.ts';
+import { keyView } from '../../domain/key-view.ts';
 import { limits } from '../../domain/limits.ts';
-import type { AccessKey, Scope } from '../../domain/nouns.ts';
+import type { Scope } from '../../domain/nouns.ts';
 import { answering, group, id } from '../command.ts';
+import { newKey } from '../new-key.ts';
 
 const dayMs = 86_400_000;
 
@@ -36,38 +35,38 @@ export function keyCommands(): Command {
   return group('key', 'access keys', [
     answering(create, async ({ catalog }, sourceId: string, options: CreateOptions) => {
       const sandbox = options.sandbox ?? false;
-      const { text, hash } = newKey(sandbox ? 'test' : 'live');
+      const { text, keyId, hash } = newKey({ sandbox });
       const now = Date.now();
       const expiresAt = now + options.expiresDays * dayMs;
       const { scope } = options;
       const key = await catalog.directory.createKey(
-        { keyId: uuid(), sourceId, hash, scope, sandbox, expiresAt },
+        { keyId, sourceId, hash, scope, sandbox, expiresAt },
         now,
       );
-      return { access_key: text, ...keyAnswer(key) };
+      return { access_key: text, ...keyView(key) };
     }),
     answering(rotate, async ({ catalog }, keyId: string, options: { overlapDays: number }) => {
       const old = await catalog.directory.key(keyId);
       if (!old) throw new CatalogRefusal('key_not_found', 'There is no such key.');
-      const { text, hash } = newKey(old.demo ? 'demo' : old.sandbox ? 'test' : 'live');
+      const next = newKey(old);
       const now = Date.now();
       const key = await catalog.directory.rotateKey(
         keyId,
         {
-          keyId: uuid(),
-          hash,
+          keyId: next.keyId,
+          hash: next.hash,
           expiresAt: now + limits.keyLifetimeDays * dayMs,
           overlapEndsAt: now + options.overlapDays * dayMs,
         },
         now,
       );
-      return { access_key: text, ...keyAnswer(key) };
+      return { access_key: next.text, ...keyView(key) };
     }),
     answering(revoke, async ({ catalog }, keyId: string) =>
-      keyAnswer(await catalog.directory.revokeKey(keyId, Date.now())),
+      keyView(await catalog.directory.revokeKey(keyId, Date.now())),
     ),
     answering(list, async ({ catalog }, sourceId: string) =>
-      (await catalog.directory.keys(sourceId)).map(keyAnswer),
+      (await catalog.directory.keys(sourceId)).map(keyView),
     ),
   ]);
 }
@@ -79,34 +78,10 @@ function rotateCommand(): Command {
     .requiredOption('--overlap-days <n>', 'how long the old key still works; 0: no more', days(0));
 }
 
-function newKey(kind: KeyKind): { text: string; hash: Buffer } {
-  const text = formatKey(kind, randomBytes(keyRandomBytes));
-  return { text, hash: createHash('sha256').update(text).digest() };
-}
-
 function days(least: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (/^[0-9]{1,5}$/.test(text) && value >= least) return value;
     throw new InvalidArgumentError(`a number of days, at least ${least}`);
   };
-}
-
-function keyAnswer(key: AccessKey) {
-  return {
-    key_id: key.keyId,
-    source_id: key.sourceId,
-    scope: key.scope,
-    sandbox: key.sandbox,
-    created_at: instant(key.createdAt),
-    expires_at: instant(key.expiresAt),
-    last_used_at: instant(key.lastUsedAt),
-    revoked_at: instant(key.revokedAt),
-  };
-}
-
-function instant(ms: number): string;
-function instant(ms: number | null): string | null;
-function instant(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }
