@@ -32,6 +32,7 @@ const mayImport: Record<string, readonly string[]> = {
   'src/app/': [
     ...['src/app/', 'src/http/', 'src/domain/', 'src/std/', 'src/proof/', ...contracts()],
     ...['src/samples/proof.ts', 'src/parse/messages.ts', 'src/parse/tasks.ts'],
+    'src/samples/explore-contract.ts',
   ],
   // Of the domain: the types of the app API, and rules that a browser can run.
   'src/console/': ['src/console/', 'src/domain/'],
