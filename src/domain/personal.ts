@@ -1,4 +1,4 @@
-import type { Field } from './nouns.ts';
+import type { Field, ShapeVersion } from './nouns.ts';
 
 /** The names of the fields that a shape marks personal. */
 export function personalNames(fields: readonly Field[]): string[] {
@@ -12,4 +12,14 @@ export function personalNames(fields: readonly Field[]): string[] {
 export function exposedField(fields: readonly Field[], personalNow: readonly string[]) {
   const exposed = fields.find(({ role, name }) => role !== undefined && personalNow.includes(name));
   return exposed?.name ?? null;
+}
+
+/**
+ * The version under which a delivery is parsed again unless somebody names one: its own. Where
+ * that gives a role to a field that is personal now, it could only be rejected, and the current
+ * version takes its place.
+ */
+export function versionAgain(own: ShapeVersion, current: ShapeVersion): number {
+  const exposed = exposedField(own.fields, personalNames(current.fields));
+  return exposed === null ? own.version : current.version;
 }

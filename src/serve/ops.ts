@@ -55,7 +55,8 @@ export function opsRoutes({ dependencies, metrics }: OpsParts): Route[] {
 
 const text = { 'Content-Type': 'text/plain', 'Cache-Control': 'no-store' };
 
-async function readiness({ dependencies, metrics }: OpsParts) {
+/** What answers now, and whether the service can do its work with it. */
+export async function partsOf(dependencies: readonly Dependency[]) {
   const checked = await Promise.all(
     dependencies.map(async ({ name, check, required }) => {
       const state = await check().then(
@@ -69,6 +70,11 @@ async function readiness({ dependencies, metrics }: OpsParts) {
   const degraded = checked.some((one) => !one.answers);
   const status = ready ? (degraded ? 'degraded' : 'ready') : 'away';
   const parts = Object.fromEntries(checked.map((one) => [one.name, one.state]));
+  return { ready, degraded, status, parts } as const;
+}
+
+async function readiness({ dependencies, metrics }: OpsParts) {
+  const { ready, degraded, status, parts } = await partsOf(dependencies);
   if (!degraded) return { ready, body: { status, parts } };
   const oldest = await metrics.value('weir_backlog_oldest_seconds');
   return { ready, body: { status, parts, backlog_oldest_seconds: oldest } };

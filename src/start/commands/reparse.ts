@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Catalog, CatalogRefusal } from '../../catalog/catalog.ts';
 import type { SettledFilter } from '../../catalog/deliveries-contract.ts';
 import type { Counts, Delivery, Rejection } from '../../domain/nouns.ts';
-import { exposedField, personalNames } from '../../domain/personal.ts';
+import { versionAgain } from '../../domain/personal.ts';
 import { answering, id, type Place, WrongUsage } from '../command.ts';
 import { generationsOf, untilParsed } from '../reparsing.ts';
 
@@ -155,17 +155,12 @@ async function allOf(catalog: Catalog, sourceId: string, filter: SettledFilter):
   }
 }
 
-/**
- * A delivery is parsed again under its own version; where that one gives a role to a field that
- * is personal now, it could only be rejected, and the current version takes its place.
- */
 async function versionFor(catalog: Catalog, delivery: Delivery): Promise<number> {
   const { sourceId, shapeVersion } = delivery;
   const source = await catalog.directory.source(sourceId);
   const own = await catalog.lookup.shape(sourceId, shapeVersion);
   const current = await catalog.lookup.shape(sourceId, source!.shapeVersion);
-  const exposed = exposedField(own!.fields, personalNames(current!.fields));
-  return exposed === null ? shapeVersion : current!.version;
+  return versionAgain(own!, current!);
 }
 
 async function needVersion(catalog: Catalog, sourceId: string, version: number): Promise<void> {
