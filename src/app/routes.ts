@@ -1,6 +1,7 @@
 import type { Route } from '../http/routes.ts';
 import { deliveryRoutes } from './deliveries-routes.ts';
 import { keyRoutes } from './keys-routes.ts';
+import { metricRoutes } from './metrics-routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
 import { pageRoutes } from './pages-routes.ts';
 import type { AppParts } from './parts.ts';
@@ -13,6 +14,7 @@ export function appRoutes(parts: AppParts): Route[] {
   return [
     ...sessionRoutes(parts),
     ...sourceRoutes(parts),
+    ...metricRoutes(parts),
     ...keyRoutes(parts),
     ...deliveryRoutes(parts),
     ...sampleRoutes(parts),

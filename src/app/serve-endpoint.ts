@@ -9,7 +9,7 @@ import type { Route } from '../http/routes.ts';
 import { readSmallBody } from '../http/small-body.ts';
 import type { Clock } from '../std/clock.ts';
 import { audited } from './audited.ts';
-import { type FindSession, isFresh, type SignedIn } from './session.ts';
+import { type FindSession, requireFresh, type SignedIn } from './session.ts';
 
 /** What every endpoint is served with. */
 export interface EndpointParts {
@@ -101,9 +101,7 @@ function requirePermission(
   if (!permits(session.user.permissions, needs)) {
     throw new AppError('permission_needed', `This needs the permission ${needs}.`);
   }
-  if (fresh && !isFresh(session, now)) {
-    throw new AppError('fresh_sign_in_needed', 'Check your passkey once more, then do it again.');
-  }
+  if (fresh) requireFresh(session, now);
 }
 
 /** Whether what was granted holds what is needed. */

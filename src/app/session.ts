@@ -1,4 +1,5 @@
 import type { User } from '../catalog/users-contract.ts';
+import { AppError } from '../domain/app-errors.ts';
 import type { Company } from '../domain/nouns.ts';
 import type { Exchange } from '../http/exchange.ts';
 
@@ -22,4 +23,10 @@ export const freshMs = 5 * 60_000;
 export function isFresh({ signedInAt }: Pick<SignedIn, 'signedInAt'>, now: number): boolean {
   // One from the future is of a clock that was ahead and has been set back since.
   return signedInAt <= now && now < signedInAt + freshMs;
+}
+
+/** @throws AppError 403 `fresh_sign_in_needed` */
+export function requireFresh(by: Pick<SignedIn, 'signedInAt'>, now: number): void {
+  if (isFresh(by, now)) return;
+  throw new AppError('fresh_sign_in_needed', 'Check your passkey once more, then do it again.');
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Expression, type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 import { exposedField } from '../domain/personal.ts';
 import {
   backlogCountedMax,
@@ -46,7 +46,8 @@ export function consoleReads(at: Db): Console {
   };
 }
 
-async function standing({ db, dialect }: Db, id: number, now: number) {
+async function standing(at: Db, id: number, now: number) {
+  const { db, dialect } = at;
   const last = await db
     .selectFrom('deliveries')
     .select(['received_at', 'sandbox'])
@@ -54,51 +55,48 @@ async function standing({ db, dialect }: Db, id: number, now: number) {
     .orderBy('sequence', 'desc')
     .limit(1)
     .executeTakeFirst();
-  const waiting = (condition: Expression<SqlBool>) =>
-    db
-      .selectFrom('deliveries')
-      .select('sequence')
-      .where('source_id', '=', id)
-      .where(condition)
-      .limit(backlogCountedMax);
-  // Each of the two has an index of its own.
-  const first = sql<SqlBool>`settled_at is null and next_generation is null`;
-  const next = sql<SqlBool>`next_generation is not null`;
-  const counted = await db
-    .selectFrom(waiting(first).as('f'))
-    .select(sql<number>`count(*)`.as('first'))
-    .select((eb) =>
-      eb.selectFrom(waiting(next).as('n')).select(sql<number>`count(*)`.as('n')).as('next'),
-    )
+  const waiting = db
+    .selectFrom('deliveries')
+    .select('sequence')
+    .where('source_id', '=', id)
+    .where('sandbox', 'in', [dialect.bool.toDb(false), dialect.bool.toDb(true)])
+    .where('status', 'in', ['queued', 'parsing'])
+    .limit(backlogCountedMax);
+  const { backlog } = await db
+    .selectFrom(waiting.as('w'))
+    .select(sql<number>`count(*)`.as('backlog'))
     .executeTakeFirstOrThrow();
   return {
     lastDelivery: last
       ? { receivedAt: last.received_at, sandbox: dialect.bool.fromDb(last.sandbox) }
       : null,
-    backlog: Math.min(backlogCountedMax, counted.first + (counted.next ?? 0)),
-    ...(await rejectedLately({ db, dialect }, id, now)),
+    backlog,
+    rejected: await rejectedSince(at, id, false, now - dayMs),
+    rejectedSandbox: await rejectedSince(at, id, true, now - dayMs),
   };
 }
 
-async function rejectedLately({ db, dialect }: Db, id: number, now: number) {
-  const rows = await db
+/** Each of the two sums has an index of its own. */
+async function rejectedSince(
+  { db, dialect }: Db,
+  id: number,
+  sandbox: boolean,
+  since: number,
+): Promise<RejectedLately> {
+  const of = db
     .selectFrom('deliveries')
-    .select([
-      'sandbox',
-      sql<number>`sum(rejected)`.as('records'),
-      sql<number>`sum(status = 'rejected')`.as('deliveries'),
-    ])
     .where('source_id', '=', id)
-    .where('received_at', '>=', now - dayMs)
-    // As the partial index has it, word for word.
-    .where(sql<SqlBool>`(rejected > 0 or status = 'rejected')`)
-    .groupBy('sandbox')
-    .execute();
-  const of = (sandbox: boolean): RejectedLately => {
-    const row = rows.find((one) => dialect.bool.fromDb(one.sandbox) === sandbox);
-    return { records: row?.records ?? 0, deliveries: row?.deliveries ?? 0 };
-  };
-  return { rejected: of(false), rejectedSandbox: of(true) };
+    .where('sandbox', '=', dialect.bool.toDb(sandbox))
+    .where('received_at', '>=', since);
+  const { records } = await of
+    .select(sql<number>`coalesce(sum(rejected), 0)`.as('records'))
+    .where('rejected', '>', sql.lit(0))
+    .executeTakeFirstOrThrow();
+  const { deliveries } = await of
+    .select(sql<number>`count(*)`.as('deliveries'))
+    .where('status', '=', 'rejected')
+    .executeTakeFirstOrThrow();
+  return { records, deliveries };
 }
 
 async function exposed({ db, dialect }: Db, sourceId: string, personal: readonly string[]) {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { Delivery, Field, Rejection, ShapeVersion } from '../domain/nouns.ts';
+import type { Delivery, Rejection, ShapeVersion } from '../domain/nouns.ts';
 import { personalNames } from '../domain/personal.ts';
 import type { ParsedDelivery, RowPieces } from '../parse/messages.ts';
 import { type ParsePool, startParsePool } from '../parse/pool.ts';
@@ -46,10 +46,10 @@ export interface DryRun extends Difference {
 /** A delivery could not be tried, or has more samples than were to be looked at. */
 export class NotTried extends Error {
   override readonly name = 'NotTried';
-  readonly reason: 'unreadable' | 'damaged' | 'too_large';
+  readonly reason: 'unreadable' | 'damaged' | 'too_large' | 'crashed';
 
-  constructor(reason: NotTried['reason'], message: string) {
-    super(message);
+  constructor(reason: NotTried['reason'], message: string, options?: ErrorOptions) {
+    super(message, options);
     this.reason = reason;
   }
 }
@@ -79,11 +79,6 @@ export async function dryRunner(settings: Settings, catalog: Catalog) {
   };
 }
 
-/** As it would be if these fields were saved. */
-export function unsavedShape(fields: readonly Field[], format: ShapeVersion['format']): TriedShape {
-  return { shape: { fields, format }, personalNow: personalNames(fields) };
-}
-
 /**
  * Parses a delivery as a next generation would be, and says how that differs from what stands.
  * Nothing is written.
@@ -104,9 +99,12 @@ export async function dryRun(
     metrics: await catalog.directory.metrics(source.companyId),
   });
   const compared = new Compared(samplesMax);
-  const { outcomes } = await pool.run({ deliveries: [input] }, async (rows) => {
+  const takeRows = async (rows: RowPieces) => {
     await compared.after(rows);
     return !compared.tooMany;
+  };
+  const { outcomes } = await pool.run({ deliveries: [input] }, takeRows).catch((cause: unknown) => {
+    throw new NotTried('crashed', 'the parser crashed or overran its deadline', { cause });
   });
   const outcome = outcomes[0]!;
   if (outcome.kind === 'done') await compared.after(outcome);

@@ -89,7 +89,8 @@ async function open(
   // The store is closed first: an insert that hangs fails then, and the batcher can end.
   onStop(() => Promise.all([samples.close(), batcher.close()]));
   const { artifactsUrl } = settings;
-  const pool = meteredPool(startParsePool({ artifactsUrl }), metrics, log);
+  const threads = startParsePool({ artifactsUrl });
+  const pool = meteredPool(threads, metrics, log);
   const door = startDoorPool();
   onStop(() => Promise.all([pool.close(), door.close()]));
   const { queue, reparses } = catalog;
@@ -130,7 +131,8 @@ async function open(
     { name: 'samples', check: () => samples.store.ping(), required: false },
     { name: 'accepting', check: () => accepts(keeper), required: false },
   ];
-  const app = openApp({ settings, catalog, artifacts, samples, rates, clock });
+  const own = { settings, catalog, artifacts, samples, rates, dependencies };
+  const app = openApp({ ...own, pool: threads, clock });
   onStop(() => app.close());
   const served = { routes, appRoutes: app.routes };
   await openListeners({ settings, ...served, site, dependencies, metrics, log }, onStop);

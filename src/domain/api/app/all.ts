@@ -1,9 +1,20 @@
+import * as deliveries from './deliveries.ts';
 import type { Endpoint } from './endpoint.ts';
+import * as keys from './keys.ts';
+import * as metrics from './metrics.ts';
+import * as overview from './overview.ts';
 import * as session from './session.ts';
 import * as sources from './sources.ts';
 
 /** Every area of the app API, with all that it declares. */
-const areas: Readonly<Record<string, object>> = { session, sources };
+const areas: Readonly<Record<string, object>> = {
+  session,
+  sources,
+  metrics,
+  keys,
+  deliveries,
+  overview,
+};
 
 export interface NamedEndpoint {
   /** As the code names it: unique, and the document's `operationId`. */

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TryDelivery } from '../app/dry-run.ts';
+import type { AppParts } from '../app/parts.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { personalNames } from '../domain/personal.ts';
+import { type DryRunTools, dryRun, NotTried } from './dry-run.ts';
+import { newKey } from './new-key.ts';
+import { newSecret } from './new-secret.ts';
+import { withdrawalsOf } from './reparsing.ts';
+import type { SecretKeySettings } from './secret-key.ts';
+
+/** Samples of one delivery that a dry run of the app compares: it has no process of its own. */
+const triedSamplesMax = 200_000;
+/** The parse loop takes up a withdrawal within a second; a large one goes on by itself. */
+const withdrawalWait = { msMax: 10_000, pollMs: 100 };
+
+export interface AppWorkParts extends DryRunTools {
+  readonly catalog: Catalog;
+  readonly settings: SecretKeySettings;
+}
+
+/** What the app does that needs settings, threads or stores of the service. */
+export function appWorks(
+  parts: AppWorkParts,
+): Pick<AppParts, 'tryDelivery' | 'newKey' | 'newSecret' | 'untilWithdrawn'> {
+  return {
+    tryDelivery: (...of) => tryDelivery(parts, ...of),
+    newKey,
+    newSecret: () => newSecret(parts.settings),
+    async untilWithdrawn(sourceId, generation) {
+      const awaited = withdrawalsOf(parts.catalog, sourceId, generation);
+      const until = Date.now() + withdrawalWait.msMax;
+      for (;;) {
+        const waiting = await awaited.remaining();
+        if (waiting === 0 || Date.now() >= until) return waiting;
+        await sleep(withdrawalWait.pollMs);
+      }
+    },
+  };
+}
+
+async function tryDelivery(
+  tools: DryRunTools,
+  ...[delivery, shape, personalNow = personalNames(shape.fields)]: Parameters<TryDelivery>
+): ReturnType<TryDelivery> {
+  try {
+    const tried = { shape, personalNow };
+    const { parsed, ...would } = await dryRun(tools, delivery, tried, triedSamplesMax);
+    const { records, rejected, parsed: good } = parsed.counts;
+    return {
+      ...{ outcome: 'tried', records, parsed: good, rejected, newlyRejected: would.failing },
+      ...{ samples: would.samples!, refusal: parsed.refusal, rejections: would.rejections },
+    };
+  } catch (error) {
+    if (error instanceof NotTried) return { outcome: error.reason };
+    throw error;
+  }
+}
