@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { openArtifacts } from '../artifacts/open.ts';
+import type { CheckResult } from '../catalog/company-figures-contract.ts';
 import { limits } from '../domain/limits.ts';
 import { startParsePool } from '../parse/pool.ts';
 import type { Difference } from '../proof/difference.ts';
@@ -54,6 +55,19 @@ export async function withProof<T>(
 /** A difference as the command line answers it. */
 export function differenceView({ artifactId, sourceId, what }: Difference) {
   return { ...(artifactId === null ? {} : { artifact_id: artifactId }), source_id: sourceId, what };
+}
+
+/** Keeps a check's result, for the overview of the app. */
+export async function keepResult(
+  { catalog }: Pick<Place, 'catalog'>,
+  result: Omit<CheckResult, 'at' | 'differences'>,
+  differences: readonly Difference[],
+): Promise<void> {
+  const counted: Record<string, number> = {};
+  for (const { sourceId } of differences) {
+    counted[sourceId ?? ''] = (counted[sourceId ?? ''] ?? 0) + 1;
+  }
+  await catalog.figures.noteCheck({ ...result, at: systemClock(), differences: counted });
 }
 
 /**

@@ -7,14 +7,16 @@ export function rebuildCommand(): Command {
     .description('make all samples anew from artifacts and catalog, while the service goes on')
     .option('--json', 'print one JSON value and nothing else');
   return acting(command, async (place, { json = false }: { json?: boolean }) => {
-    const [{ rebuild }, { report, withProof }] = await Promise.all([
+    const [{ rebuild }, { keepResult, report, withProof }] = await Promise.all([
       import('../../proof/rebuild.ts'),
       import('../proving.ts'),
     ]);
     const begun = performance.now();
     const { swapped, built, totals, differences } = await withProof(place, rebuild);
     const { deliveries, bytes, records } = built;
-    const seconds = Math.round((performance.now() - begun) / 10) / 100;
+    const ms = Math.round(performance.now() - begun);
+    await keepResult(place, { check: 'rebuild', ms, swapped }, differences);
+    const seconds = Math.round(ms / 10) / 100;
     const counts = { swapped, deliveries, bytes, records, ...totals, seconds };
     report(counts, differences, json);
     if (!json && !swapped) process.stderr.write('weir: nothing was changed\n');
