@@ -32,6 +32,12 @@ const reasons: Record<number, string> = {
 };
 
 /**
+ * So much of a streamed answer is handed over at once: a reader must take it while it is watched
+ * (`limits.readersProgressMs`), and what it does not take at once is held.
+ */
+const streamedBytesMax = 128 * 1024;
+
+/**
  * On every answer (SECURITY.md, "Headers"): nothing guesses at types, keeps a copy, or runs or
  * frames what it shows. An answer's own headers win.
  */
@@ -44,8 +50,8 @@ const standingHeaders = {
 /**
  * One request and its answer.
  *
- * States: `open` → `sending` (by `reply`, while the reader has not taken all of it) → `answered`;
- * or `gone` (the sender went away). uWebSockets.js throws when a response is touched after the
+ * States: `open` → `sending` (by `reply` and `stream`, while the reader has not taken all of it) →
+ * `answered`; or `gone` (the sender went away). uWebSockets.js throws when a response is touched after the
  * last two, so every touch goes through here. It ends the connection when the next request comes
  * while an answer is not taken: at most one is held for each connection.
  */
@@ -57,6 +63,8 @@ export class Exchange {
   #onGone: (() => void)[] = [];
   #onAnswer: ((status: number) => void)[] = [];
   #onSent: (() => void) | null = null;
+  /** Called when nothing is left here of what was written so far. */
+  #onTaken: (() => void) | null = null;
   #headers: Record<string, string> = {};
 
   /** Must be made within the request handler, before anything is awaited. */
@@ -107,12 +115,81 @@ export class Exchange {
     for (const tell of this.#onAnswer) tell(answer.status);
     let unsent: Uint8Array | null = null;
     this.res.cork(() => {
-      this.res.writeStatus(`${answer.status} ${reasons[answer.status] ?? 'Status'}`);
-      const headers = { ...standingHeaders, ...this.#headers, ...answer.headers };
-      for (const [name, value] of Object.entries(headers)) this.res.writeHeader(name, value);
+      this.#writeHead(answer);
       unsent = this.#end(answer);
     });
     if (unsent) this.#sendRest(unsent);
+  }
+
+  /**
+   * Answers with a body whose length nobody knows yet. The next piece is asked for when the reader
+   * has taken the one before, so that no more is held than a piece. Resolves when all of it is on
+   * its way, or the reader is gone.
+   *
+   * @throws whatever the pieces throw: at the first of them nothing is answered yet, later the
+   *   connection is cut, for what came must not pass for the whole
+   */
+  async stream(head: Pick<Reply, 'status' | 'headers'>, pieces: AsyncIterable<Uint8Array>) {
+    const rest = pieces[Symbol.asyncIterator]();
+    try {
+      let next = await rest.next();
+      if (!this.open) return;
+      this.#state = 'sending';
+      this.#onGone = [];
+      for (const tell of this.#onAnswer) tell(head.status);
+      this.res.cork(() => {
+        this.#writeHead(head);
+        if (this.#service.closing) this.res.writeHeader('Connection', 'close');
+      });
+      // Once for all: set while it is being called, another one would be forgotten.
+      this.res.onWritable(() => {
+        this.#onTaken?.();
+        return true;
+      });
+      while (!next.done) {
+        await this.#write(next.value);
+        if (!this.#isSending()) return;
+        next = await rest.next();
+      }
+      if (this.#isSending()) this.res.cork(() => this.res.end());
+      this.#sent();
+    } catch (error) {
+      if (this.#isSending()) this.res.close();
+      throw error;
+    } finally {
+      await rest.return?.();
+    }
+  }
+
+  #isSending(): boolean {
+    return this.#state === 'sending';
+  }
+
+  #writeHead({ status, headers: own }: Pick<Reply, 'status' | 'headers'>): void {
+    this.res.writeStatus(`${status} ${reasons[status] ?? 'Status'}`);
+    const headers = { ...standingHeaders, ...this.#headers, ...own };
+    for (const [name, value] of Object.entries(headers)) this.res.writeHeader(name, value);
+  }
+
+  /** Resolves when the reader has taken it, or is gone. */
+  async #write(piece: Uint8Array): Promise<void> {
+    const { res } = this;
+    for (let at = 0; at < piece.length && this.#isSending(); at += streamedBytesMax) {
+      const part = piece.subarray(at, at + streamedBytesMax);
+      let taken = true;
+      res.cork(() => {
+        taken = res.write(part);
+      });
+      if (taken) continue;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const forget = watchReader({ body: part, bytesTaken: 0, cut: () => void res.close() });
+      this.#onSent = resolve;
+      this.#onTaken = resolve;
+      await promise;
+      this.#onSent = null;
+      this.#onTaken = null;
+      forget();
+    }
   }
 
   /**
