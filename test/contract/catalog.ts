@@ -14,7 +14,6 @@ import { samplesStateContract } from './catalog/samples-state.ts';
 import { secretsContract } from './catalog/secrets.ts';
 import { upkeepContract } from './catalog/upkeep.ts';
 import { usersContract } from './catalog/users.ts';
-import { usersContract } from './catalog/users.ts';
 import { usesContract } from './catalog/uses.ts';
 
 /** A place for one catalog; `open` gives another handle on the same one each time. */
@@ -48,7 +47,6 @@ export function catalogContract(name: string, place: () => Promise<CatalogPlace>
     bases: basesContract,
     audit: auditContract,
     upkeep: upkeepContract,
-    users: usersContract,
     console: consoleContract,
     users: usersContract,
   };
