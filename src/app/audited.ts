@@ -4,7 +4,7 @@ import type { SignedIn } from './session.ts';
 export interface Act {
   /** Such as `key revoke`. */
   readonly action: string;
-  readonly by: SignedIn | null;
+  readonly by: Pick<SignedIn, 'user' | 'company'> | null;
   readonly params: Readonly<Record<string, string>>;
   readonly body: unknown;
   readonly now: number;

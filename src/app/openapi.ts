@@ -129,7 +129,8 @@ function refusals(endpoint: Endpoint): Record<string, Json> {
   return Object.fromEntries(answers);
 }
 
-function refusedCodes({ method, path, needs, fresh, query, body }: Endpoint): AppErrorCode[] {
+function refusedCodes(endpoint: Endpoint): AppErrorCode[] {
+  const { method, path, needs, fresh, query, body, refuses = [] } = endpoint;
   const changes = method === 'POST';
   const when: Record<AppErrorCode, boolean> = {
     invalid_argument: query !== undefined || body !== undefined,
@@ -138,11 +139,14 @@ function refusedCodes({ method, path, needs, fresh, query, body }: Endpoint): Ap
     permission_needed: needs !== 'nobody',
     origin_refused: changes,
     demo_read_only: changes,
+    passkey_refused: false,
     not_found: path.includes('{'),
     conflict: changes,
     too_large: changes,
+    too_many_tries: false,
   };
-  return Object.entries(when).flatMap(([code, may]) => (may ? [code as AppErrorCode] : []));
+  const codes = Object.keys(when) as AppErrorCode[];
+  return codes.filter((code) => when[code] || refuses.includes(code));
 }
 
 /** What JSON Schema has no word for is shown as anything. */

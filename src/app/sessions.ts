@@ -1,5 +1,4 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { Audit } from '../catalog/audit-contract.ts';
 import type { Directory } from '../catalog/catalog.ts';
 import type { User, Users } from '../catalog/users-contract.ts';
 import type { RequestHead } from '../http/head.ts';
@@ -81,28 +80,19 @@ export function findVisitor(directory: Pick<Directory, 'company'>, companyId: st
   };
 }
 
-export interface SessionParts {
-  readonly users: Pick<Users, 'startSession' | 'endSession'>;
-  readonly audit: Pick<Audit, 'note'>;
-  readonly cookie: SessionCookie;
-}
-
 /**
- * Signs a user in, under a token of its own. What the browser was signed in by before ends. The
- * entry in the audit log is durable before there is a session.
+ * Signs a user in, under a token of its own; what the browser was signed in by before ends.
  *
- * @param how the action, for the audit log
- * @returns the `Set-Cookie` of the answer
+ * @returns the token
  */
 export async function startSession(
-  { users, audit, cookie }: SessionParts,
-  { user, how, before }: { user: User; how: string; before: SignedIn | null },
+  users: Pick<Users, 'startSession' | 'endSession'>,
+  { userId }: User,
+  before: SignedIn | null,
   now: number,
 ): Promise<string> {
-  const about = { company_id: user.companyId };
-  await audit.note({ at: now, actor: user.userId, action: how, about });
   const { token, hash } = newToken();
-  await users.startSession({ hash, userId: user.userId, endsAt: now + sessionMs }, now);
+  await users.startSession({ hash, userId, endsAt: now + sessionMs }, now);
   if (before?.sessionHash) await users.endSession(before.sessionHash);
-  return cookie.keep(token);
+  return token;
 }

@@ -16,6 +16,7 @@ import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
 import { sourceCommands } from './commands/source.ts';
 import { traceCommand } from './commands/trace.ts';
+import { userCommands } from './commands/user.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { SettingsError, settingsHelp } from './settings.ts';
 
@@ -26,6 +27,7 @@ const program = new Command('weir')
   .addCommand(serveCommand())
   .addCommand(engineCommand())
   .addCommand(companyCommands())
+  .addCommand(userCommands())
   .addCommand(metricCommands())
   .addCommand(sourceCommands())
   .addCommand(keyCommands())

@@ -253,6 +253,10 @@ describe('wrong usage (DECISIONS 10: exit code 2)', () => {
     'one argument too many': ['key', 'list', nobody, nobody],
     'an unknown timezone': ['company', 'create', '--name', 'n', '--timezone', 'Mars/Base'],
     'an empty name': ['company', 'create', '--name', ' ', '--timezone', 'UTC'],
+    'an email that is none': ['user', 'invite', '--company', nobody, '--email', 'ada'],
+    'an unknown permission': [
+      ...['user', 'invite', '--company', nobody, '--email', 'a@b', '--permissions', 'all'],
+    ],
     'a metric key in capitals': [
       ...['metric', 'declare', '--company', nobody, '--key', 'Key', '--name', 'n', '--unit', 'u'],
     ],

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { AppErrorCode } from '../../app-errors.ts';
 
 /** What a user may do in a company. `sources.manage` holds `sources.read`. */
 export type Permission = 'sources.read' | 'sources.manage';
@@ -23,6 +24,8 @@ export interface Endpoint<
   readonly fresh?: true;
   /** What the audit log says was done, such as `key revoke`: of all that changes something. */
   readonly audited?: string;
+  /** Codes of its own, beside those that come of what is declared here. */
+  readonly refuses?: readonly AppErrorCode[];
   readonly query?: Query;
   readonly body?: Body;
   /** Absent: the answer is no JSON. */
