@@ -19,8 +19,7 @@ export function ThemeSwitch() {
   const next = themes[(themes.indexOf(theme) + 1) % themes.length]!;
   return (
     <button type="button" class="link" onClick={() => setTheme(next)}>
-      <span class="only-read">Colours: </span>
-      {theme}
+      Theme: {theme}
     </button>
   );
 }
