@@ -19,6 +19,8 @@ export interface AppParts extends EndpointParts {
   readonly explorer: Omit<SampleExplorer, 'close'>;
   /** Reads records of a stored body again, in a thread (`proof/records.ts`). */
   locate(task: LocateTask): Promise<LocateAnswer>;
+  /** Has the parse loop look at once for what waits. */
+  wakeParsing(): void;
   /** What of the service answers now, as `/readyz` tells it. */
   health(): Promise<{
     readonly status: 'ready' | 'degraded' | 'away';

@@ -40,6 +40,7 @@ export function reparseRoutes(parts: AppParts): Route[] {
         const message = 'The delivery waits to be parsed, or is being parsed. Try again then.';
         throw new AppError('conflict', message, { reason: 'being_parsed' });
       }
+      parts.wakeParsing();
       return { generation: begun.generation, shape_version: version };
     }),
     serveEndpoint(parts, reparseRejected, async ({ by, params, body, now }) => {
@@ -47,6 +48,7 @@ export function reparseRoutes(parts: AppParts): Route[] {
       const { shape_version: asked = source.shapeVersion } = body;
       const { version } = await shapeOf(catalog, source, asked);
       const deliveries = await beginRejected(catalog, source.sourceId, version, now);
+      parts.wakeParsing();
       return { deliveries, shape_version: version };
     }),
   ];

@@ -25,6 +25,7 @@ export interface AppSetup {
   readonly artifacts: ArtifactStore;
   readonly samples: OpenedSamples;
   readonly rates: Rates;
+  wakeParsing(): void;
   /** As `/readyz` asks them. */
   readonly dependencies: readonly Dependency[];
   /** The threads that parse what comes in. */
@@ -51,7 +52,7 @@ export function openApp(setup: AppSetup): {
     ...appWorks({ settings, catalog, samples: samples.store, pool }),
     ...{ apiUrl: settings.baseUrl, appUrl: settings.appUrl, consoleDir },
     origins: new Set([new URL(settings.appUrl).origin]),
-    health: () => partsOf(dependencies),
+    ...{ health: () => partsOf(dependencies), wakeParsing: setup.wakeParsing },
     ...{ rates, cookie, addresses: new ClientAddress(list(settings.WEIR_TRUSTED_PROXIES)) },
     findSession: demo
       ? findVisitor(catalog.directory, demoCompanyId)

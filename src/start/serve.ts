@@ -132,7 +132,7 @@ async function open(
     { name: 'accepting', check: () => accepts(keeper), required: false },
   ];
   const own = { settings, catalog, artifacts, samples, rates, dependencies };
-  const app = openApp({ ...own, pool: threads, clock });
+  const app = openApp({ ...own, pool: threads, clock, wakeParsing: () => loop.wake() });
   onStop(() => app.close());
   const served = { routes, appRoutes: app.routes };
   await openListeners({ settings, ...served, site, dependencies, metrics, log }, onStop);
