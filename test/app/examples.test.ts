@@ -1,0 +1,117 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ExampleOf, exampleRecord, sendingExamples } from '../../src/console/examples.ts';
+import type { DeliveryWay, DocumentFormat, Field } from '../../src/domain/nouns.ts';
+import { TestWeir } from '../support/test-weir.ts';
+
+/** Names that a shell, a program or a CSV could take for something else. */
+const fields: readonly Field[] = [
+  { name: 'the "day", it\'s', role: 'period', grain: 'week' },
+  { name: '$HOME `id` \\n', role: 'value', metric: 'visits' },
+  { name: 'Gerät', role: 'label', label: 'device' },
+  { name: 'place', role: 'label', required: false },
+  { name: 'e-mail', personal: true },
+  { name: 'note', required: false },
+];
+const visits = { key: 'visits', name: 'Visits', unit: 'one', labels: ['device', 'place'] };
+
+describe('the commands of the developer page send a record that is parsed', () => {
+  let weir: TestWeir;
+  let dir: string;
+
+  beforeAll(async () => {
+    weir = await TestWeir.start();
+    dir = await mkdtemp(join(tmpdir(), 'weir-examples-'));
+  });
+
+  afterAll(async () => {
+    await weir?.stop();
+    if (dir) await rm(dir, { recursive: true, force: true });
+  });
+
+  const kinds: [DeliveryWay, DocumentFormat][] = [
+    ['push', 'csv'],
+    ['document', 'csv'],
+    ['document', 'tsv'],
+    ['document', 'json'],
+    ['document', 'ndjson'],
+    ['webhook', 'csv'],
+  ];
+  const tools = ['curl', 'Node', 'Python'] as const;
+  const cases = kinds.flatMap(([way, format]) => tools.map((tool) => [way, format, tool] as const));
+
+  test.concurrent.each(cases)('%s, %s, by %s', async (delivery, format, tool) => {
+    const source = await weir.source({ delivery, format, fields });
+    const { apiUrl, sourceId } = { apiUrl: weir.url, sourceId: source.sourceId };
+    const of = { apiUrl, sourceId, delivery, format, version: 1, fields, metrics: [visits] };
+    const examples = sendingExamples({ ...of, today: new Date() });
+    const { text } = examples.find(({ name }) => name === tool)!;
+    const sender = await source.withKey();
+    const env = { ...process.env, WEIR_KEY: sender.key, WEIR_SECRET: source.secret };
+    const printed = await run(tool, text, env);
+    const { artifact_id, status } = JSON.parse(printed.slice(printed.indexOf('{')));
+    expect(status).toBe('queued');
+    await expect
+      .poll(async () => (await weir.catalog.deliveries.byArtifact(artifact_id))?.status, {
+        timeout: 10_000,
+      })
+      .toBe('parsed');
+    const stored = await weir.catalog.deliveries.byArtifact(artifact_id);
+    expect(stored).toMatchObject({ sourceId, undeclaredFields: [] });
+    expect(stored!.counts).toMatchObject({ records: 1, parsed: 1, rejected: 0, samples: 1 });
+  });
+
+  async function run(tool: (typeof tools)[number], text: string, env: NodeJS.ProcessEnv) {
+    const [command, ending] = {
+      curl: ['bash', 'sh'],
+      Node: ['node', 'mjs'],
+      Python: ['python3', 'py'],
+    }[tool] as [string, string];
+    const file = join(dir, `${crypto.randomUUID()}.${ending}`);
+    await writeFile(file, text);
+    return await new Promise<string>((resolve, reject) => {
+      execFile(command, [file], { env, timeout: 20_000 }, (error, stdout, stderr) => {
+        if (error) reject(new Error(`${text}\n${stderr}`, { cause: error }));
+        else resolve(stdout);
+      });
+    });
+  }
+});
+
+describe('an example record', () => {
+  const of = (more: Partial<ExampleOf>): ExampleOf => ({
+    ...{
+      apiUrl: 'http://localhost:8080',
+      sourceId: '',
+      delivery: 'push',
+      format: 'csv',
+      version: 1,
+    },
+    ...{ fields: [], metrics: [visits], today: new Date('2027-01-01T12:00:00Z') },
+    ...more,
+  });
+
+  test.each([
+    ['day', '2027-01-01'],
+    ['week', '2026-W53'],
+    ['month', '2027-01'],
+    ['quarter', '2027-Q1'],
+    ['year', '2027'],
+  ] as const)('has a period of the grain %s: %s', (grain, text) => {
+    expect(exampleRecord(of({ fields: [{ name: 'at', role: 'period', grain }] }))).toEqual([
+      ['at', text],
+    ]);
+  });
+
+  test('names a metric whose labels the shape has, in long form', () => {
+    const long: Field[] = [
+      { name: 'metric', role: 'metric' },
+      { name: 'place', role: 'label' },
+    ];
+    const metrics = [visits, { ...visits, key: 'cost', labels: ['place'] }];
+    expect(exampleRecord(of({ fields: long, metrics }))).toContainEqual(['metric', 'cost']);
+  });
+});
