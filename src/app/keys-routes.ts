@@ -9,7 +9,8 @@ import {
 import { keyView } from '../domain/key-view.ts';
 import { keyIsLive } from '../domain/keys.ts';
 import { limits } from '../domain/limits.ts';
-import type { AccessKey, SigningSecret } from '../domain/nouns.ts';
+import type { AccessKey } from '../domain/nouns.ts';
+import type { SigningSecret } from '../domain/secrets.ts';
 import type { Route } from '../http/routes.ts';
 import { instant } from '../std/instant.ts';
 import { ownKey, ownSource } from './owned.ts';

@@ -13,9 +13,9 @@ import type {
   Rejection,
   Scope,
   ShapeVersion,
-  SigningSecret,
   Source,
 } from '../domain/nouns.ts';
+import type { SigningSecret } from '../domain/secrets.ts';
 import type { Audit } from './audit-contract.ts';
 import type { CompanyFigures } from './company-figures-contract.ts';
 import type { Console } from './console-contract.ts';

@@ -6,9 +6,9 @@ import type {
   Delivery,
   Metric,
   ShapeVersion,
-  SigningSecret,
   Source,
 } from '../domain/nouns.ts';
+import type { SigningSecret } from '../domain/secrets.ts';
 import type { DbBool, DbUuid } from './dialect.ts';
 import type { Db, DeliveriesTable, Schema } from './schema.ts';
 

@@ -5,8 +5,13 @@ export type KeyKind = 'live' | 'test' | 'demo';
 /** Random bytes that one key takes: 192 bits. */
 export const keyRandomBytes = 24;
 
+/** A `Buffer`, said so that a browser can run this file's other parts. */
+export interface Random {
+  toString(encoding: 'base64url'): string;
+}
+
 /** @returns the key as it is shown once, `wk_live_…`; only its hash is kept */
-export function formatKey(kind: KeyKind, random: Buffer): string {
+export function formatKey(kind: KeyKind, random: Random): string {
   return `wk_${kind}_${random.toString('base64url')}`;
 }
 

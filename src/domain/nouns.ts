@@ -70,16 +70,6 @@ export interface AccessKey {
   readonly rotatedTo: string | null;
 }
 
-/** A webhook source's signing secret; its text is sealed (`domain/secrets.ts`). */
-export interface SigningSecret {
-  readonly secretId: string;
-  readonly sealed: Buffer;
-  readonly createdAt: number;
-  /** Exclusive; null: it is the current one. */
-  readonly endsAt: number | null;
-  readonly lastUsedAt: number | null;
-}
-
 /** Where a delivery's bytes lie: a byte range of one stored object. */
 export interface ArtifactPlace {
   readonly object: string;

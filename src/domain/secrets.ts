@@ -2,6 +2,16 @@ import { createCipheriv, createDecipheriv } from 'node:crypto';
 
 /** Signing secrets (DECISIONS 1): 256 random bits as text, sealed at rest with AES-256-GCM. */
 
+/** A webhook source's signing secret; its text is sealed. */
+export interface SigningSecret {
+  readonly secretId: string;
+  readonly sealed: Buffer;
+  readonly createdAt: number;
+  /** Exclusive; null: it is the current one. */
+  readonly endsAt: number | null;
+  readonly lastUsedAt: number | null;
+}
+
 export const secretRandomBytes = 32;
 export const sealNonceBytes = 12;
 const tagBytes = 16;
