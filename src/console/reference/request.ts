@@ -59,7 +59,9 @@ export function requestOf(baseUrl: string, operation: Operation, draft: Draft): 
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(values[name] ?? ''),
   );
-  const query = new URLSearchParams(given('query').map((pair) => [...pair])).toString();
+  const query = new URLSearchParams(
+    given('query').map(([name, value]): [string, string] => [name, value]),
+  ).toString();
   const type = mediaType === null ? [] : ([['Content-Type', mediaType]] as const);
   return {
     method: operation.method,

@@ -37,13 +37,8 @@ export async function sendRequest(
   const started = performance.now();
   const { method, body, url } = request;
   // The page's cookies are not the API's; no answer is taken from before.
-  const answer = await fetch(url, {
-    method,
-    headers,
-    body,
-    credentials: 'omit',
-    cache: 'no-store',
-  });
+  const apart = { credentials: 'omit', cache: 'no-store' } as const;
+  const answer = await fetch(url, { method, headers, body, ...apart });
   const text = await answer.text();
   const json = readJson(text);
   return {
