@@ -10,6 +10,7 @@ import type {
   SeriesPoint,
   SeriesQuery,
 } from './explore-contract.ts';
+import { heldLabels } from './held-labels.ts';
 
 type Params = Record<string, unknown>;
 type Ask = <T>(query: string, params: Params) => Promise<T[]>;
@@ -84,17 +85,9 @@ function keyed(filter: SampleFilter): { where: string; params: Params } {
     params.before = -toDay;
   }
   if (!sandbox) wheres.push('NOT sandbox');
-  for (const [i, [name, text]] of Object.entries(labels).entries()) {
-    // The first is quick and leaves few over; what it lets through by chance the others refuse.
-    wheres.push(
-      `position(labels_json, {label${i}:String}) > 0`,
-      `JSONHas(labels_json, {name${i}:String})`,
-      `JSONExtractString(labels_json, {name${i}:String}) = {text${i}:String}`,
-    );
-    params[`label${i}`] = `${JSON.stringify(name)}:${JSON.stringify(text)}`;
-    params[`name${i}`] = name;
-    params[`text${i}`] = text;
-  }
+  const held = heldLabels(labels);
+  wheres.push(...held.conditions);
+  Object.assign(params, held.params);
   return { where: wheres.join(' AND '), params };
 }
 

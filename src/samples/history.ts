@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { askOn } from './compared-tables.ts';
+import { heldLabels } from './held-labels.ts';
 import type { FoundSample, HistoryQuery, SampleHistory, SampleVersion } from './proof.ts';
 
 /** Reads single samples: the current one, and every value that it ever had. */
@@ -9,22 +10,12 @@ export function sampleHistory(client: ClickHouseClient): SampleHistory {
   return {
     async find(query, limit) {
       const { sourceId, metric, day, sandbox } = query;
-      const names = Object.keys(query.labels);
-      // Compared as JSON text, in which the store keeps them.
-      const held = names.map(
-        (_, i) => `AND JSONExtractRaw(labels_json, {n${i}:String}) = {v${i}:String}`,
-      );
-      const params = Object.fromEntries(
-        names.flatMap((name, i) => [
-          [`n${i}`, name],
-          [`v${i}`, JSON.stringify(query.labels[name])],
-        ]),
-      );
+      const { conditions, params } = heldLabels(query.labels);
       const found = await rows<Omit<FoundSample, keyof HistoryQuery>>(
         `SELECT labels_json AS labelsJson, value, toString(artifact_id) AS artifactId, record
          FROM samples FINAL
          WHERE source_id = {source:UUID} AND newest_first = {day:Int32} AND metric = {metric:String}
-           AND sandbox = {sandbox:Bool} ${held.join(' ')}
+           AND ${['sandbox = {sandbox:Bool}', ...conditions].join(' AND ')}
          ORDER BY labels_json LIMIT {rows:UInt32}`,
         { ...params, source: sourceId, day: -day, metric, sandbox, rows: limit },
       );

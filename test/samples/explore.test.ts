@@ -105,7 +105,7 @@ describe('series', () => {
     expect(none).toEqual({ bucketDays: 1, series: [], total: 0 });
   });
 
-  test('put days together where there are too many, and say how many sets are left out', async () => {
+  test('put days together where there are many, and say how many sets there are', async () => {
     const filter = { ...query.filter, sandbox: false };
     const found = await explorer.series({ filter, seriesMax: 1, pointsMax: 2 });
     expect(found).toEqual({

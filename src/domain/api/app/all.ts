@@ -3,6 +3,7 @@ import type { Endpoint } from './endpoint.ts';
 import * as keys from './keys.ts';
 import * as metrics from './metrics.ts';
 import * as overview from './overview.ts';
+import * as samples from './samples.ts';
 import * as session from './session.ts';
 import * as sources from './sources.ts';
 
@@ -13,6 +14,7 @@ const areas: Readonly<Record<string, object>> = {
   metrics,
   keys,
   deliveries,
+  samples,
   overview,
 };
 

@@ -1,0 +1,67 @@
+import type { AnswerOf } from '../domain/api/app/endpoint.ts';
+import { type readTrace, recordShownMax } from '../domain/api/app/samples.ts';
+import type { Source } from '../domain/nouns.ts';
+import { dayToText } from '../domain/periods.ts';
+import { type Trace, trace } from '../proof/trace.ts';
+import { instant } from '../std/instant.ts';
+import type { AppParts } from './parts.ts';
+
+interface Asked {
+  readonly metric: string;
+  readonly period: string;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly sandbox?: boolean | undefined;
+}
+
+/**
+ * The way of a number back to its bytes, as the app shows it.
+ *
+ * @throws CatalogRefusal as `trace` does
+ */
+export async function traceView(
+  parts: Pick<AppParts, 'catalog' | 'history' | 'locate'>,
+  { sourceId, companyId }: Source,
+  { metric, period, labels = {}, sandbox = false }: Asked,
+): Promise<AnswerOf<typeof readTrace>> {
+  const query = { sourceId, metric, period, labels, sandbox, shownMax: recordShownMax };
+  const found = await trace(parts, query);
+  const declared = await parts.catalog.directory.metrics(companyId);
+  const unit = declared.find(({ key }) => key === metric)?.unit ?? '';
+  const { sample, record, superseded } = found;
+  return {
+    sample: {
+      ...{ metric, period_start: dayToText(sample.day), value: sample.value, unit, sandbox },
+      labels: JSON.parse(sample.labelsJson) as Record<string, string>,
+    },
+    delivery: deliveryView(found),
+    record: sample.record,
+    line: record.line,
+    byte_range: record.bytes,
+    fields: Object.entries(record.fields).map(([name, text]) => ({
+      ...{ name, text, masked: record.masked.includes(name) },
+    })),
+    fields_cut: record.cut,
+    superseded: superseded.map(({ version, delivery }) => ({
+      ...{ value: version.value, artifact_id: version.artifactId, record: version.record },
+      received_at: instant(delivery.receivedAt),
+    })),
+  };
+}
+
+function deliveryView({ basis, idempotencyKeys }: Trace) {
+  const { delivery, parserVersion } = basis;
+  return {
+    artifact_id: delivery.artifactId,
+    received_at: instant(delivery.receivedAt),
+    sha256: delivery.sha256,
+    bytes: delivery.bytes,
+    delivery: delivery.delivery,
+    media_type: delivery.mediaType,
+    encoding: delivery.encoding,
+    idempotency_keys: [...idempotencyKeys],
+    shape_version: delivery.shapeVersion,
+    generation: delivery.generation,
+    parser_version: parserVersion,
+    status: delivery.status,
+  };
+}
