@@ -84,7 +84,7 @@ test('what a reader does not take is not made, and nothing is once it goes away'
   expect(made).toBe(begun);
 });
 
-test('a failure is an error where nothing was sent yet, else it breaks the answer off', async () => {
+test('a failure is an error while nothing is sent, then it breaks the answer off', async () => {
   expect((await fetch(address('first'))).status).toBe(500);
   const broken = fetch(address('later')).then((answer) => answer.arrayBuffer());
   await expect(broken).rejects.toThrow();
