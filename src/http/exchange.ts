@@ -52,8 +52,8 @@ const standingHeaders = {
  *
  * States: `open` → `sending` (by `reply` and `stream`, while the reader has not taken all of it) →
  * `answered`; or `gone` (the sender went away). uWebSockets.js throws when a response is touched
- * after the last two, so every touch goes through here. It ends the connection when the next request
- * comes while an answer is not taken: at most one is held for each connection.
+ * after the last two, so every touch goes through here. It ends the connection when the next
+ * request comes while an answer is not taken: at most one is held for each connection.
  */
 export class Exchange {
   readonly head: RequestHead;
