@@ -93,6 +93,19 @@ describe('an invitation (weir user invite)', () => {
     expect((await client()('/app/api/invitation', { json: { token: 'x' } })).status).toBe(404);
   });
 
+  test('is used by one of two who take it at once', async () => {
+    const token = await invite(await company());
+    const passkeys = [await creationOptions(token), await creationOptions(token)].map((options) =>
+      new Authenticator(origin).create(options),
+    );
+    const accepted = await Promise.all(
+      passkeys.map((passkey) =>
+        client()('/app/api/invitation/accept', { json: { token, passkey } }),
+      ),
+    );
+    expect(accepted.map(({ status }) => status).sort()).toEqual([200, 404]);
+  });
+
   test('takes no passkey made for another link, elsewhere, or without a check', async () => {
     const companyId = await company();
     const [token, other] = [await invite(companyId), await invite(companyId)];
@@ -137,6 +150,9 @@ describe('a sign-in', () => {
 
   test('answers a challenge once, and only the challenge that was given', async () => {
     const { authenticator } = await member();
+    const twice = authenticator.get(await requestOptions());
+    const both = await Promise.all([signIn(twice), signIn(twice)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 403]);
     const options = await requestOptions();
     expect((await signIn(authenticator.get(options))).status).toBe(200);
     await refused(authenticator.get(options));
@@ -342,30 +358,26 @@ async function member() {
   const token = await invite(companyId, { email });
   const authenticator = new Authenticator(origin);
   const own = client();
-  const options = (await (
-    await own('/app/api/invitation/options', { json: { token } })
-  ).json()) as CreationOptions;
-  const passkey = authenticator.create(options);
+  const passkey = authenticator.create(await creationOptions(token, own));
   const answer = await own('/app/api/invitation/accept', { json: { token, passkey } });
   expect(answer.status).toBe(200);
   return { authenticator, session: client(cookieOf(answer)), email, companyId };
 }
 
-async function creationOptions(token: string): Promise<CreationOptions> {
-  const answer = await client()('/app/api/invitation/options', { json: { token } });
-  return (await answer.json()) as CreationOptions;
+async function optionsOf<T>(what: string, who: AppClient, json: object): Promise<T> {
+  return (await (await who(`/app/api/${what}/options`, { json })).json()) as T;
 }
 
-async function requestOptions(who = client()): Promise<RequestOptions> {
-  return (await (
-    await who('/app/api/sign-in/options', { method: 'POST' })
-  ).json()) as RequestOptions;
+function creationOptions(token: string, who = client()): Promise<CreationOptions> {
+  return optionsOf('invitation', who, { token });
 }
 
-async function confirmOptions(who: AppClient): Promise<RequestOptions> {
-  return (await (
-    await who('/app/api/confirm/options', { method: 'POST' })
-  ).json()) as RequestOptions;
+function requestOptions(): Promise<RequestOptions> {
+  return optionsOf('sign-in', client(), {});
+}
+
+function confirmOptions(who: AppClient): Promise<RequestOptions> {
+  return optionsOf('confirm', who, {});
 }
 
 function signIn(passkey: Assertion): Promise<Response> {

@@ -8,11 +8,13 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openArtifacts } from '../../src/artifacts/open.ts';
 import { openCatalog, sqliteUrl } from '../../src/catalog/open.ts';
+import { allEndpoints } from '../../src/domain/api/app/all.ts';
 import { signDelivery } from '../../src/domain/signature.ts';
 import type { DeliveryView } from '../../src/serve/deliveries.ts';
 import { freePorts, RunningWeir } from '../../src/start/demo/running-weir.ts';
 import { type Answer, ask, jsonOf } from '../support/ask.ts';
 import type { Sample, Samples } from '../support/sender.ts';
+import { appClient } from '../support/signed-in.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 /** The published key, where users find it. */
@@ -168,6 +170,25 @@ describe('a demo deployment (specification, "Interactive reference site and demo
       ...['source', 'create', ...owned, '--name', 'W', '--delivery', 'webhook', '--shape', shape],
     );
   }
+
+  test('shows the app to everybody as a visitor, who can change nothing', async () => {
+    const visitor = appClient(weir.place);
+    const session = await visitor('/app/api/session');
+    expect(await session.json()).toMatchObject({
+      user: { permissions: ['sources.read'] },
+      company: { name: 'Demo' },
+      ...{ demo: true, fresh_until: null },
+    });
+    const posts = allEndpoints.filter(({ endpoint }) => endpoint.method === 'POST');
+    for (const { endpoint } of posts) {
+      const answer = await visitor(endpoint.path.replaceAll(/\{\w+\}/g, 'x'), { json: {} });
+      expect([
+        endpoint.path,
+        answer.status,
+        ((await answer.json()) as { code: string }).code,
+      ]).toEqual([endpoint.path, 403, 'demo_read_only']);
+    }
+  });
 
   test('takes the demo key from the reference site', async () => {
     const Origin = `http://localhost:${weir.place.app}`;
