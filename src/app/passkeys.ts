@@ -1,9 +1,3 @@
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
 import { z } from 'zod';
 import type {
   Challenge,
@@ -23,6 +17,9 @@ import { AppError } from '../domain/app-errors.ts';
 
 /** How long a challenge serves, and how long a browser waits for the user. */
 const challengeMs = 5 * 60_000;
+
+/** With the first passkey: it takes 0.2 s and 24 MB, and many processes are never asked for one. */
+const library = () => import('@simplewebauthn/server');
 
 /** EdDSA, ES256, RS256: what every authenticator has one of. */
 const algorithms = [-8, -7, -257];
@@ -57,6 +54,7 @@ export class Passkeys {
   /** For a sign-in, or (with `user`) for another check of who is signed in. */
   async requestOptions(user: User | null, now: number): Promise<RequestOptions> {
     const own = user && (await this.#users.passkeys(user.userId));
+    const { generateAuthenticationOptions } = await library();
     const made = await generateAuthenticationOptions({
       ...{ rpID: this.#rpId, timeout: challengeMs, userVerification: 'required' },
       ...(own ? { allowCredentials: own.map(named) } : {}),
@@ -82,6 +80,7 @@ export class Passkeys {
     const { userHandle } = response;
     const says = userHandle === handleOf(known.user);
     if (!says && (user === null || userHandle !== undefined)) throw notKnown();
+    const { verifyAuthenticationResponse } = await library();
     const { verified, authenticationInfo } = await refusedAsPasskey(() =>
       verifyAuthenticationResponse({
         ...{ response: { ...passkey, clientExtensionResults: {} }, expectedChallenge: challenge },
@@ -101,6 +100,7 @@ export class Passkeys {
 
   /** For who is invited. A passkey that the user has already is not made twice. */
   async creationOptions({ user, company }: UserOfCompany, now: number): Promise<CreationOptions> {
+    const { generateRegistrationOptions } = await library();
     const made = await generateRegistrationOptions({
       ...{ rpName: 'weir', rpID: this.#rpId, timeout: challengeMs, attestationType: 'none' },
       ...{ userID: Uint8Array.from(handleBytes(user)), userName: user.email },
@@ -121,6 +121,7 @@ export class Passkeys {
   async made(passkey: Attestation, user: User, now: number): Promise<NewPasskey> {
     const { clientDataJSON, transports = [] } = passkey.response;
     const challenge = await this.#take(clientDataJSON, 'register', user, now);
+    const { verifyRegistrationResponse } = await library();
     const { registrationInfo } = await refusedAsPasskey(() =>
       verifyRegistrationResponse({
         response: {
