@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { connectFrame, post } from './api.ts';
 import { ConfirmPasskey } from './parts/confirm-passkey.tsx';
@@ -23,15 +23,21 @@ export function Frame({ children }: { children: ComponentChildren }) {
   const { session, set } = useSession();
   const { path, route } = useLocation();
   const [asking, setAsking] = useState<((confirmed: boolean) => void) | null>(null);
+  const check = useRef<Promise<boolean> | null>(null);
   useEffect(() => {
     connectFrame({
-      confirmPasskey: () => new Promise((resolve) => setAsking(() => resolve)),
+      // Whatever else needs it meanwhile waits for the same check.
+      confirmPasskey() {
+        check.current ??= new Promise((resolve) => setAsking(() => resolve));
+        return check.current;
+      },
       onSignedOut: () => set(null),
     });
   }, [set]);
   const asked = useCallback(
     (confirmed: boolean) => {
       asking?.(confirmed);
+      check.current = null;
       setAsking(null);
     },
     [asking],

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type {
   acceptInvitation,
@@ -14,12 +14,12 @@ import { useRead } from '../use-read.ts';
 
 const what = {
   'sources.read': 'see its sources, deliveries and samples',
-  'sources.manage': 'see and change its sources, keys and secrets',
+  'sources.manage': 'change its sources, keys and secrets',
 } as const;
 
 /** Behind the link of `weir user invite`: who is invited makes a passkey, and is signed in. */
 export default function Invitation() {
-  const [token] = useState(() => window.location.hash.slice(1));
+  const token = useLinkToken();
   const { session, set } = useSession();
   const { route } = useLocation();
   const { data, error } = useRead(`invitation ${token}`, () =>
@@ -37,18 +37,11 @@ export default function Invitation() {
   return (
     <>
       <h1>Invitation</h1>
-      {error && (
-        <>
-          <Notice kind="error">{passkeyProblem(error)}</Notice>
-          <p>
-            Have a passkey already? <a href="/sign-in">Sign in</a>
-          </p>
-        </>
-      )}
+      {error && <Notice kind="error">{passkeyProblem(error)}</Notice>}
       {data && (
         <>
           <p>
-            <strong>{data.email}</strong> may join <strong>{data.company}</strong> and {what[may]}.
+            <strong>{data.email}</strong> may join <strong>{data.company}</strong>, and {what[may]}.
           </p>
           {session && !session.demo && (
             <p>You are signed in as {session.user.email}; that ends with this passkey.</p>
@@ -69,6 +62,23 @@ export default function Invitation() {
           {problem && <Notice kind="error">{problem}</Notice>}
         </>
       )}
+      {(data || error) && (
+        <p>
+          You have a passkey for this already? <a href="/sign-in">Sign in</a>
+        </p>
+      )}
     </>
   );
+}
+
+/** What stands behind the #; a second link that is opened in the same tab changes only that. */
+function useLinkToken(): string {
+  const read = () => window.location.hash.slice(1);
+  const [token, setToken] = useState(read);
+  useEffect(() => {
+    const changed = () => setToken(read());
+    window.addEventListener('hashchange', changed);
+    return () => window.removeEventListener('hashchange', changed);
+  }, []);
+  return token;
 }
