@@ -1,12 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chromiumOrSkip } from '../support/chromium.ts';
 import { describeWith } from '../support/need.ts';
-import { expectGoodPage, type OpenedApp, openApp, settled } from './support.ts';
+import type { TestSource } from '../support/test-weir.ts';
+import { expectGoodPage, type OpenedApp, openApp, type Person, settled } from './support.ts';
 
 /** Every page of the app, held to what all pages are held to. */
 
 /** For everybody. */
-const openPages: Record<string, string> = {
+const openPages = {
   'sign-in': '/sign-in',
   'invitation-over': '/invitation#none',
   reference: '/reference',
@@ -18,20 +20,52 @@ const openPages: Record<string, string> = {
   'guide-errors': '/guides/errors',
 };
 
+/** For who is signed in; `$S` is a source that has deliveries, `$A` one with a rejected record. */
+const signedInPages = {
+  overview: '/',
+  sources: '/sources',
+  'new-source': '/sources/new',
+  metrics: '/metrics',
+  'source-deliveries': '/sources/$S/deliveries',
+  'source-delivery': '/sources/$S/deliveries/$A',
+  'source-samples': '/sources/$S/samples',
+  'source-shape': '/sources/$S/shape',
+  'source-developer': '/sources/$S/developer',
+  'source-developer-webhook': '/sources/$W/developer',
+  nowhere: '/nowhere',
+};
+
 describeWith('the pages', await chromiumOrSkip(), (chromium) => {
   let opened: OpenedApp;
+  let visitor: Awaited<ReturnType<OpenedApp['visit']>>;
+  let person: Person;
+  const places: Record<string, string> = {};
   beforeAll(async () => {
     opened = await openApp(chromium);
+    visitor = await opened.visit();
+    person = await opened.signIn();
+    const source = await opened.source('document', 'Billing');
+    places.$S = source.sourceId;
+    places.$A = await fill(source);
+    places.$W = (await opened.source('webhook', 'Shop events')).sourceId;
   });
   afterAll(() => opened?.close());
 
   test.each(Object.entries(openPages))('%s is good for everybody', async (name, path) => {
-    const { page, context } = await opened.visit();
-    await page.goto(opened.url + path);
-    await settled(page);
-    await expectGoodPage(page, name);
-    await context.close();
+    await visitor.page.goto(opened.url + path);
+    await settled(visitor.page);
+    await expectGoodPage(visitor.page, name);
   });
+
+  test.each(Object.entries(signedInPages))(
+    '%s is good for who is signed in',
+    async (name, path) => {
+      const { page } = person;
+      await page.goto(opened.url + path.replaceAll(/\$\w/g, (place) => places[place]!));
+      await settled(page);
+      await expectGoodPage(page, name);
+    },
+  );
 
   test('the first load is less than 200 KB', async () => {
     const { page, context } = await opened.visit();
@@ -40,10 +74,40 @@ describeWith('the pages', await chromiumOrSkip(), (chromium) => {
       const sized = await request.sizes();
       sizes.push(sized.responseBodySize + sized.responseHeadersSize);
     });
+    await context.addCookies(await person.context.cookies());
     await page.goto(opened.url);
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await settled(page);
     await context.close();
     expect(sizes.length).toBeGreaterThan(3);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(200_000);
   });
 });
+
+/** Two years of a metric, a sandbox delivery, and one with a record that is rejected. */
+async function fill(source: TestSource): Promise<string> {
+  const { deliveries } = source.weir.catalog;
+  const months = Array.from({ length: 24 }, (_, i) => monthsAgo(i));
+  const row = (month: string, i: number) => `${month},${1_000 - 17 * i}.50,pro\n`;
+  const document = { 'Content-Type': 'application/octet-stream' };
+  const header = 'month,mrr,plan\n';
+  const send = (name: string, csv: string, sender = source.sender) =>
+    sender.ingest(csv, { ...document, 'Idempotency-Key': name });
+  await send('two-years', header + months.map(row).join(''));
+  await send('test', header + row(months[0]!, 3), await source.withKey({ sandbox: true }));
+  const answer = await send('with-a-mistake', `${header}${row(months[0]!, 1)}2026-13,1,pro\n`);
+  const { artifact_id } = JSON.parse(answer.text) as { artifact_id: string };
+  for (;;) {
+    const list = await deliveries.list(source.sourceId, { limit: 10 });
+    if (list.every(({ status }) => status === 'parsed')) return artifact_id;
+    await sleep(50);
+  }
+}
+
+/** `YYYY-MM` */
+function monthsAgo(count: number): string {
+  const day = new Date();
+  day.setUTCDate(1);
+  day.setUTCMonth(day.getUTCMonth() - count);
+  return day.toISOString().slice(0, 7);
+}

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { TestWeir } from '../support/test-weir.ts';
+import type { DeliveryWay, Field } from '../../src/domain/nouns.ts';
+import { TestSource, TestWeir } from '../support/test-weir.ts';
 
 /**
  * The app as people have it: a weir of its own, and Chromium with a passkey in it.
@@ -33,6 +35,12 @@ const flags = [
 export function launch(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args: flags });
 }
+
+const guideFields: readonly Field[] = [
+  { name: 'month', role: 'period', grain: 'month' },
+  { name: 'mrr', role: 'value', metric: 'mrr' },
+  { name: 'plan', role: 'label' },
+];
 
 export interface Person {
   readonly email: string;
@@ -78,6 +86,27 @@ export class OpenedApp {
     return this.#company;
   }
 
+  /**
+   * A source of the people's company, whose metric `mrr` has the label `plan`: what the guides
+   * have their readers make.
+   */
+  async source(delivery: DeliveryWay = 'push', name = 'Billing'): Promise<TestSource> {
+    const companyId = await this.companyId();
+    const { directory } = this.weir.catalog;
+    const metric = { key: 'mrr', name: 'Recurring revenue', unit: 'EUR', labels: ['plan'] };
+    const declared = (await directory.metrics(companyId)).some(({ key }) => key === metric.key);
+    if (!declared) await directory.declareMetric(companyId, metric, Date.now());
+    const sourceId = randomUUID();
+    const { text, secret } = this.weir.newSecret();
+    const made = { sourceId, companyId, name, delivery, format: 'csv' } as const;
+    const fields = guideFields;
+    await directory.createSource({ ...made, fields, savedBy: 'test', secret }, Date.now());
+    const source = new TestSource(this.weir, sourceId);
+    source.secret = text;
+    source.sender = await source.withKey();
+    return source;
+  }
+
   /** A page of somebody who is not signed in, watched. */
   async visit(): Promise<Omit<Person, 'email'>> {
     const context = await this.browser.newContext({ viewport: desk, locale: 'en-GB' });
@@ -121,8 +150,9 @@ export class OpenedApp {
     });
     page.on('response', (response) => {
       const { origin, pathname } = new URL(response.url());
-      const isFile = origin === this.url && !pathname.startsWith('/app/api/');
-      if (isFile && response.status() >= 400) tell(`${response.status()} ${response.url()}`);
+      const isPage = response.request().resourceType() === 'document';
+      const isPart = origin === this.url && !isPage && !pathname.startsWith('/app/api/');
+      if (isPart && response.status() >= 400) tell(`${response.status()} ${response.url()}`);
     });
   }
 
