@@ -48,7 +48,7 @@ describe('passkeys of an app on https', () => {
     });
   });
 
-  test('that are asked for again are those of the user, and none that is there is made twice', async () => {
+  test('asked for again are those of the user; none is made twice', async () => {
     const { passkeys, authenticator, user } = await member(appUrl, 0);
     await member(appUrl, 0);
     const id = authenticator.passkeys[0]!.id.toString('base64url');
@@ -83,7 +83,7 @@ describe('the cookie of a session', () => {
   const token = randomBytes(32).toString('base64url');
   const headOf = (cookie?: string) => ({ header: () => cookie });
 
-  test('goes over https only where the app is there, under a name that no other host can set', () => {
+  test('goes over https only, under a name that no other host can set', () => {
     const cookie = new SessionCookie(appUrl);
     const attributes = 'Path=/; HttpOnly; SameSite=Strict; Secure';
     expect(cookie.keep(token)).toBe(`__Host-weir=${token}; Max-Age=43200; ${attributes}`);

@@ -134,7 +134,7 @@ describe('an invitation (weir user invite)', () => {
 });
 
 describe('a sign-in', () => {
-  test('is by a passkey alone, under a cookie for this app only, and ends the session before', async () => {
+  test('is by a passkey alone, with a cookie of this app; it ends the session before', async () => {
     const { authenticator, session: earlier, email } = await member();
     const options = await requestOptions();
     expect(options).toMatchObject({ rpId: 'localhost', userVerification: 'required' });
@@ -306,7 +306,7 @@ describe('another check of the passkey', () => {
   });
 });
 
-test('strangers of one network wait after 30 tries; others, and who is signed in, do not', async () => {
+test('strangers of a network wait after 30 tries; others do not, nor who is signed in', async () => {
   const [crowd, else_] = [client(undefined, '198.51.100.7'), client(undefined, '192.0.2.7')];
   const begin = (who: AppClient) => who('/app/api/sign-in/options', { method: 'POST' });
   const statuses = await Promise.all(

@@ -59,7 +59,7 @@ export type SignedInUser = AppClient & {
   readonly cookie: string;
 };
 
-/** Asks the app of a weir as its own pages do; without a cookie as somebody who is not signed in. */
+/** Asks the app of a weir as its own pages do; without a cookie as a stranger. */
 export function appClient(place: Pick<WeirPlace, 'app'>, cookie?: string): AppClient {
   return (path, { json, ...init } = {}) => {
     const headers = new Headers(init.headers);
