@@ -306,7 +306,7 @@ describe('another check of the passkey', () => {
   });
 });
 
-test('strangers of a network wait after 30 tries; others do not, nor who is signed in', async () => {
+test('strangers of a network wait after 30 tries; others and users do not', async () => {
   const [crowd, else_] = [client(undefined, '198.51.100.7'), client(undefined, '192.0.2.7')];
   const begin = (who: AppClient) => who('/app/api/sign-in/options', { method: 'POST' });
   const statuses = await Promise.all(
