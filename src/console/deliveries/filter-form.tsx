@@ -1,0 +1,64 @@
+import { useLocation } from 'preact-iso';
+import { asLocal, fromLocal, type ListFilter, listAddress, narrows } from './filter.ts';
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Narrows the list; what is chosen goes into the address. An artifact id leads to its delivery. */
+export function FilterForm({ sourceId, filter }: { sourceId: string; filter: ListFilter }) {
+  const { route } = useLocation();
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const text = (name: string) => String(form.get(name) ?? '');
+    const key = text('key').trim();
+    if (uuid.test(key)) {
+      route(`/sources/${sourceId}/deliveries/${key.toLowerCase()}`);
+      return;
+    }
+    const [from, to] = [fromLocal(text('from')), fromLocal(text('to'))];
+    const [sandbox, conflicting] = [text('sandbox'), text('conflicting')];
+    route(listAddress(sourceId, filter, { key, from, to, sandbox, conflicting }));
+  };
+  return (
+    // Made anew when the address changes, never by what is read meanwhile: typing is not lost.
+    <form class="row" key={listAddress(sourceId, filter)} onSubmit={submit}>
+      <label>
+        Received from
+        <input type="datetime-local" name="from" defaultValue={asLocal(filter.from)} />
+      </label>
+      <label>
+        Received before
+        <input type="datetime-local" name="to" defaultValue={asLocal(filter.to)} />
+      </label>
+      <label>
+        Idempotency key or artifact id
+        <input
+          name="key"
+          type="search"
+          maxLength={200}
+          placeholder="the key, or its beginning"
+          defaultValue={filter.key ?? ''}
+        />
+      </label>
+      <label>
+        Sandbox
+        <select name="sandbox" defaultValue={filter.sandbox ?? ''}>
+          <option value="">with sandbox</option>
+          <option value="false">without sandbox</option>
+          <option value="true">only sandbox</option>
+        </select>
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          name="conflicting"
+          value="true"
+          defaultChecked={filter.conflicting === 'true'}
+        />
+        Key came again with other bytes
+      </label>
+      <button type="submit">Filter</button>
+      {narrows(filter) && <a href={`/sources/${sourceId}/deliveries`}>Clear</a>}
+    </form>
+  );
+}

@@ -1,0 +1,37 @@
+import type { listDeliveries } from '../../domain/api/app/deliveries.ts';
+import type { AnswerOf } from '../../domain/api/app/endpoint.ts';
+import { count } from '../parts/numbers.ts';
+import { type ListFilter, listAddress } from './filter.ts';
+
+type Counts = AnswerOf<typeof listDeliveries>['counts'];
+
+const statuses = ['queued', 'parsing', 'parsed', 'rejected'] as const;
+/** As the service counts. */
+const countedMax = 10_000;
+
+/** The states with how many deliveries each has; a state leads to its list. */
+export function StatusLinks(props: {
+  sourceId: string;
+  filter: ListFilter;
+  counts: Counts | null;
+}) {
+  const { sourceId, filter, counts } = props;
+  const link = (status: string, name: string, counted: string) => (
+    <a
+      href={listAddress(sourceId, filter, { status })}
+      aria-current={(filter.status ?? '') === status ? 'true' : undefined}
+    >
+      {name} <span class="quiet">{counted}</span>
+    </a>
+  );
+  return (
+    <nav class="states" aria-label="State">
+      {link('', 'all', '')}
+      {statuses.map((status) => link(status, status, counts ? counted(counts[status]) : ''))}
+    </nav>
+  );
+}
+
+function counted(n: number): string {
+  return n >= countedMax ? `${count(countedMax)} or more` : count(n);
+}
