@@ -11,7 +11,8 @@ export interface Read<T> {
 }
 
 /**
- * Reads now, whenever `name` changes, and every `everyMs` while the page is seen.
+ * Reads now, whenever `name` changes, and every `everyMs` while the page is seen and no read is
+ * under way: a service that is slower than that is waited for.
  *
  * @param name everything that shapes the answer: an answer under an older name is passed over
  */
@@ -25,14 +26,21 @@ export function useRead<T>(
   const latest = useRef(read);
   latest.current = read;
   const shown = useRef(name);
+  const underWay = useRef(false);
   useEffect(() => {
     const ended = new AbortController();
     if (shown.current !== name) setState(nothing);
     shown.current = name;
+    underWay.current = true;
     latest.current(ended.signal).then(
-      (data) => ended.signal.aborted || setState({ data, error: null }),
+      (data) => {
+        if (ended.signal.aborted) return;
+        underWay.current = false;
+        setState({ data, error: null });
+      },
       (error: unknown) => {
         if (ended.signal.aborted) return;
+        underWay.current = false;
         const told = error instanceof Refused ? error : unreachable();
         setState((before) => ({ data: before.data, error: told }));
       },
@@ -42,7 +50,8 @@ export function useRead<T>(
   useEffect(() => {
     if (everyMs === undefined) return;
     const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') setTurn((before) => before + 1);
+      const seen = document.visibilityState === 'visible';
+      if (seen && !underWay.current) setTurn((before) => before + 1);
     }, everyMs);
     return () => clearInterval(timer);
   }, [everyMs]);
