@@ -15,7 +15,8 @@ import {
   unemployment,
   weather,
 } from './series.ts';
-import { setUp } from './set-up.ts';
+import { type DemoCompany, setUp } from './set-up.ts';
+import { inviteVisitor } from './visitor.ts';
 
 /**
  * `npm run demo`: weir from nothing to samples, with real series. Without `--once` it keeps
@@ -43,9 +44,9 @@ async function demonstrate(): Promise<number> {
   await weir.start();
   say(`weir serves at ${weir.url} (ready in ${seconds(started)}), its data is in ${dataDir}`);
   const all = [employment(), weather(), unemployment(), pushedMonths(), carbonDioxide()];
-  const accesses = await setUp(weir, all);
+  const company = await setUp(weir, all);
   const sent: SentSeries[] = [];
-  for (const [i, series] of all.entries()) sent.push(await send(series, accesses[i]!));
+  for (const [i, series] of all.entries()) sent.push(await send(series, company.accesses[i]!));
   say(`${all.length} sources declared, everything sent and durable (${seconds(started)})`);
   let differences = 0;
   for (const one of sent) differences += await show(one);
@@ -54,7 +55,16 @@ async function demonstrate(): Promise<number> {
       ? `\nEvery number read is the one in its data file. (${seconds(started)})`
       : `\n${differences} numbers differ from their data files.`,
   );
+  if (!once && differences === 0) await showApp(company);
   return differences;
+}
+
+async function showApp(company: DemoCompany): Promise<void> {
+  const { invitation, sandboxKey } = await inviteVisitor(weir, company);
+  say(`\nApp      ${invitation}`);
+  say('         Open it on this machine; it makes you a passkey, once, within 24 hours.');
+  say(`Sandbox  ${sandboxKey}`);
+  say("         The key for what you send from the app's API reference.");
 }
 
 /** The usual ports where they are free, so that the addresses are those of the README. */
@@ -102,7 +112,7 @@ function deliveryLine(delivery: SeriesDelivery, view: DeliveryView): string {
 }
 
 async function keepRunning(): Promise<void> {
-  say(`\nAPI      ${weir.url}`);
+  say(`API      ${weir.url}`);
   say(`health   http://127.0.0.1:${weir.place.ops}/readyz`);
   say('Try      curl -H "Authorization: Bearer <a key from above>" \\');
   say(`           "${weir.url}/v1/samples?from=2015-01-01&to=2016-01-01"`);

@@ -11,14 +11,18 @@ import { demoTimezone, type Series } from './series.ts';
 
 const keyLifetimeMs = 86_400_000;
 
+export interface DemoCompany {
+  readonly companyId: string;
+  /** What each series' customer knows, in the order of the series. */
+  readonly accesses: readonly SourceAccess[];
+}
+
 /**
  * Sets a company up beside the running service: company and sources by the command line, as an
  * operator does; the many metrics and keys in the catalog, since a command for each of them would
  * take longer than all the rest.
- *
- * @returns what each series' customer knows, in the order of the series
  */
-export async function setUp(weir: RunningWeir, all: readonly Series[]): Promise<SourceAccess[]> {
+export async function setUp(weir: RunningWeir, all: readonly Series[]): Promise<DemoCompany> {
   const { company_id } = await weir.cli<{ company_id: string }>(
     ...['company', 'create', '--name', 'Demo', '--timezone', demoTimezone],
   );
@@ -34,7 +38,7 @@ export async function setUp(weir: RunningWeir, all: readonly Series[]): Promise<
       const accessKey = await createKey(directory, sourceId, series);
       accesses.push({ url: weir.url, sourceId, accessKey, signingSecret });
     }
-    return accesses;
+    return { companyId: company_id, accesses };
   } finally {
     await catalog.close();
   }
