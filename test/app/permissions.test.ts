@@ -67,6 +67,22 @@ describe('from a page of another origin', () => {
   });
 });
 
+test('what a new invitation grants, or takes away, counts from the next request on', async () => {
+  const { companyId, email } = manager;
+  const user = await signedIn(weir, { companyId });
+  const invite = ['user', 'invite', '--company', companyId, '--email', user.email.toUpperCase()];
+  await weir.running.cli(...invite);
+  const managing = forUsers.find(({ needs }) => needs === 'sources.manage')!;
+  expect(await ask(user, managing)).toEqual([403, 'permission_needed']);
+  await weir.running.cli(...invite, '--permissions', 'sources.manage,sources.read');
+  expect((await ask(user, managing))[1]).not.toBe('permission_needed');
+  const listed = await weir.running.cli<object[]>('user', 'list', '--company', companyId);
+  expect(listed).toHaveLength(4);
+  expect(listed[0]).toMatchObject({ email, permissions: ['sources.manage'] });
+  const granted = { email: user.email, permissions: ['sources.read', 'sources.manage'] };
+  expect(listed[3]).toMatchObject({ user_id: user.userId, ...granted });
+});
+
 /** @returns status and code, whatever the addressed thing would have been */
 async function ask(
   user: AppClient,
