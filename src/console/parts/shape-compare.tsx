@@ -1,0 +1,87 @@
+import './shape-editor.css';
+import type { Field } from '../../domain/nouns.ts';
+import { compareFields, describe, type FieldChange } from '../edit-shape.ts';
+import { Scroll } from './scroll.tsx';
+
+/** The fields of one version, in words. */
+export function FieldTable({ fields }: { fields: readonly Field[] }) {
+  return (
+    <Scroll label="Fields of the shape">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Field</th>
+            <th scope="col">What it is</th>
+          </tr>
+        </thead>
+        <tbody>
+          {fields.map((field) => (
+            <tr key={field.name}>
+              <td>{field.name}</td>
+              <td>{describe(field)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+const badges: Record<FieldChange['kind'], string> = {
+  added: 'good',
+  removed: 'bad',
+  changed: 'warn',
+  moved: '',
+  same: '',
+};
+
+interface ComparedVersion {
+  readonly version: number;
+  readonly delivery: string;
+  readonly format: string;
+  readonly fields: readonly Field[];
+}
+
+/** Two versions side by side: which fields were added, removed, changed or moved. */
+export function Comparison({ from, to }: { from: ComparedVersion; to: ComparedVersion }) {
+  const changes = compareFields(from.fields, to.fields);
+  const differing = changes.filter(({ kind }) => kind !== 'same').length;
+  return (
+    <>
+      <p>
+        {differing === 0 ? 'The fields are the same.' : `${differing} fields differ.`}{' '}
+        {wayOf(from) !== wayOf(to) && `${wayOf(from)} became ${wayOf(to)}.`}
+      </p>
+      <Scroll label="Comparison">
+        <table class="changes">
+          <thead>
+            <tr>
+              <th scope="col">Field</th>
+              <th scope="col">Difference</th>
+              <th scope="col">Version {from.version}</th>
+              <th scope="col">Version {to.version}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {changes.map((change) => (
+              <tr key={`${change.kind} ${change.name}`}>
+                <td>{change.name}</td>
+                <td>
+                  {change.kind !== 'same' && (
+                    <span class={`badge ${badges[change.kind]}`}>{change.kind}</span>
+                  )}
+                </td>
+                <td class="before">{change.before && describe(change.before)}</td>
+                <td class="after">{change.after && describe(change.after)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </>
+  );
+}
+
+function wayOf({ delivery, format }: ComparedVersion): string {
+  return delivery === 'document' ? `document (${format})` : delivery;
+}
