@@ -118,17 +118,22 @@ export function typeText(schema: Schema): string {
 
 /** What a value must keep to, one short text for each rule. */
 export function rulesOf(schema: Schema): string[] {
-  const { minLength, maxLength, minimum, maximum, maxItems, pattern, format } = schema;
+  const { maxItems, pattern, format } = schema;
   const rules: string[] = [];
   if (schema.const !== undefined) rules.push(`always ${JSON.stringify(schema.const)}`);
   if (schema.enum) rules.push(`one of ${schema.enum.map((one) => JSON.stringify(one)).join(', ')}`);
-  if (minLength !== undefined) rules.push(`at least ${minLength} characters`);
-  if (maxLength !== undefined) rules.push(`at most ${maxLength} characters`);
-  if (minimum !== undefined) rules.push(`at least ${minimum}`);
-  // What any number in JSON is below is no rule of ours.
-  if (maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER) rules.push(`at most ${maximum}`);
+  rules.push(...rangeOf(schema.minLength, schema.maxLength, ' characters'));
+  rules.push(...rangeOf(schema.minimum, schema.maximum, ''));
   if (maxItems !== undefined) rules.push(`at most ${maxItems} items`);
   if (pattern !== undefined && format === undefined) rules.push(`matches ${pattern}`);
   if (schema.default !== undefined) rules.push(`else ${JSON.stringify(schema.default)}`);
   return rules;
+}
+
+/** What any number in JSON is below is no rule of ours. */
+function rangeOf(from: number | undefined, to = Number.MAX_SAFE_INTEGER, unit: string): string[] {
+  const ends = to < Number.MAX_SAFE_INTEGER;
+  if (from !== undefined && ends) return [`${from} to ${to}${unit}`];
+  if (ends) return [`at most ${to}${unit}`];
+  return from === undefined ? [] : [`at least ${from}${unit}`];
 }

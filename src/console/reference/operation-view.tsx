@@ -163,9 +163,9 @@ function AnswerRow({ document, status, response }: AnswerProps) {
           </a>
         )}
         {Object.entries(examples).map(([code, { value }]) => (
-          <pre key={code}>
-            <code>{JSON.stringify(value, null, 1)}</code>
-          </pre>
+          <code key={code} class="rules">
+            {JSON.stringify(value)}
+          </code>
         ))}
       </td>
     </tr>
