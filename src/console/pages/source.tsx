@@ -24,8 +24,14 @@ export interface SourceTabProps {
 }
 
 /** One source: its tabs share its name and its current shape version. */
-export default function Source(props: { sourceId: string; tab?: string; rest?: string }) {
-  const { sourceId, tab = 'deliveries', rest = '' } = props;
+export default function Source(props: {
+  sourceId: string;
+  tab?: string;
+  // The router gives a property of this name a meaning of its own.
+  params: { rest?: string };
+}) {
+  const { sourceId, tab = 'deliveries', params } = props;
+  const { rest = '' } = params;
   const { data, error, again } = useRead(`source ${sourceId}`, (signal) =>
     get<typeof readSource>(`/app/api/sources/${sourceId}`, {}, signal),
   );
