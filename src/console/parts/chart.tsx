@@ -1,0 +1,159 @@
+import 'uplot/dist/uPlot.min.css';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import { type ChartData, chartData, type SeriesOfChart } from '../samples/chart-data.ts';
+import { labelsTold } from '../samples/filter.ts';
+
+interface ChartProps {
+  readonly series: readonly SeriesOfChart[];
+  /** What it shows, in one sentence. */
+  readonly told: string;
+  /** A point was clicked. */
+  pick(line: number, point: number): void;
+}
+
+/** Lines over days. What it shows stands in a table as well, which keys and screen readers reach. */
+export default function Chart({ series, told, pick }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const [near, setNear] = useState<Near | null>(null);
+  const theme = useTheme();
+  // What is read again and has not changed is not drawn again.
+  const text = JSON.stringify(series);
+  const data = useMemo(() => chartData(series), [text]);
+  const latest = useRef({ series, pick });
+  latest.current = { series, pick };
+  useEffect(() => {
+    const at = place.current!;
+    const plot = new uPlot(options(latest.current.series, data, at, setNear), columns(data), at);
+    const { canvas } = plot.ctx;
+    canvas.setAttribute('role', 'img');
+    canvas.setAttribute('aria-label', told);
+    plot.over.addEventListener('click', () => {
+      const found = nearest(plot, data);
+      if (found) latest.current.pick(found.line, found.point);
+    });
+    const resized = new ResizeObserver(() => plot.setSize(sizeOf(at)));
+    resized.observe(at);
+    return () => {
+      resized.disconnect();
+      plot.destroy();
+    };
+  }, [data, told, theme]);
+  return (
+    <>
+      <div class="chart" ref={place} />
+      <p class="readout quiet" aria-hidden="true">
+        {near
+          ? nearTold(series, near)
+          : 'Point at the chart to read it; click a point to trace it.'}
+      </p>
+    </>
+  );
+}
+
+/** Changes with the theme. */
+function useTheme(): number {
+  const [changes, setChanges] = useState(0);
+  useEffect(() => {
+    const changed = () => setChanges((before) => before + 1);
+    const chosen = new MutationObserver(changed);
+    chosen.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    const system = window.matchMedia('(prefers-color-scheme: dark)');
+    system.addEventListener('change', changed);
+    return () => {
+      chosen.disconnect();
+      system.removeEventListener('change', changed);
+    };
+  }, []);
+  return changes;
+}
+
+const height = 320;
+
+function sizeOf(at: HTMLElement) {
+  return { width: Math.max(200, at.clientWidth), height };
+}
+
+/** For each line what is drawn, and the edges of its band. */
+function columns({ at, lines }: ChartData): uPlot.AlignedData {
+  const drawn = lines.flatMap(({ last, min, max }) => [last, max, min]);
+  return [at, ...drawn] as uPlot.AlignedData;
+}
+
+const columnsOfLine = 3;
+
+function options(
+  series: readonly SeriesOfChart[],
+  data: ChartData,
+  at: HTMLElement,
+  setNear: (near: Near | null) => void,
+): uPlot.Options {
+  const style = getComputedStyle(at);
+  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const lines = series.flatMap(({ sandbox }, i): uPlot.Series[] => {
+    const stroke = colour(`--line-${i}`);
+    const edge = { stroke: 'transparent', points: { show: false } };
+    return [{ stroke, width: 2, ...(sandbox && { dash: [6, 4] }) }, edge, edge];
+  });
+  const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 } };
+  return {
+    ...sizeOf(at),
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, points: { size: 9 } },
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
+    scales: { x: { range: (_, min, max) => (min === max ? [min - day, max + day] : [min, max]) } },
+    axes: [{ ...axis }, { ...axis, size: widthOf }],
+    series: [{}, ...lines],
+    bands: series.map((_, i) => ({
+      series: [i * columnsOfLine + 2, i * columnsOfLine + 3],
+      fill: `color-mix(in srgb, ${colour(`--line-${i}`)} 22%, transparent)`,
+    })),
+    hooks: { setCursor: [(plot) => setNear(nearest(plot, data))] },
+  };
+}
+
+const day = 86_400;
+
+/** Room for the longest number of the axis. */
+function widthOf(_: uPlot, values: string[] | null): number {
+  const longest = Math.max(4, ...(values ?? []).map((value) => value?.length ?? 0));
+  return 18 + longest * 7;
+}
+
+/** The point that is pointed at. */
+interface Near {
+  readonly line: number;
+  readonly point: number;
+}
+
+/** How many places to either side of the pointer are looked at. */
+const placesAround = 40;
+
+function nearest(plot: uPlot, { at, lines }: ChartData): Near | null {
+  const { idx, left = -1, top = -1 } = plot.cursor;
+  if (idx === null || idx === undefined || left < 0) return null;
+  let found: (Near & { readonly distance: number }) | null = null;
+  for (const [line, { last, point }] of lines.entries()) {
+    for (let i = Math.max(0, idx - placesAround); i <= idx + placesAround && i < at.length; i++) {
+      const value = last[i];
+      if (typeof value !== 'number') continue;
+      const [x, y] = [plot.valToPos(at[i]!, 'x') - left, plot.valToPos(value, 'y') - top];
+      // Along the days first: who points above a line means the day.
+      const distance = Math.hypot(x * 3, y);
+      if (found === null || distance < found.distance) found = { line, point: point[i]!, distance };
+    }
+  }
+  return found && { line: found.line, point: found.point };
+}
+
+function nearTold(series: readonly SeriesOfChart[], { line, point }: Near): string {
+  const one = series[line];
+  if (!one || point >= one.points.last.length) return '';
+  const { labels, sandbox, points } = one;
+  const [from, to] = [points.first_day[point], points.last_day[point]];
+  const [min, max] = [points.min[point], points.max[point]];
+  const days = from === to ? from : `${from} to ${to}`;
+  const range = min === max ? '' : `, from ${min} to ${max}`;
+  const of = [labelsTold(labels), sandbox ? 'sandbox' : ''].filter(Boolean).join(', ');
+  return `${days}: ${points.last[point]}${range}${of && ` (${of})`}`;
+}
