@@ -164,10 +164,15 @@ function AnswerRow({ document, status, response }: AnswerProps) {
         )}
         {Object.entries(examples).map(([code, { value }]) => (
           <code key={code} class="rules">
-            {JSON.stringify(value)}
+            {inOneLine(value)}
           </code>
         ))}
       </td>
     </tr>
   );
+}
+
+/** JSON with room to break between its parts. */
+function inOneLine(value: unknown): string {
+  return JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, ' ');
 }
