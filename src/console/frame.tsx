@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { connectFrame, post } from './api.ts';
 import { ConfirmPasskey } from './parts/confirm-passkey.tsx';
+import { usePageTitle } from './parts/page-title.ts';
 import { ThemeSwitch } from './parts/theme-switch.tsx';
 import { useSession } from './session.tsx';
 
@@ -22,6 +23,7 @@ const links = [
 export function Frame({ children }: { children: ComponentChildren }) {
   const { session, set } = useSession();
   const { path, route } = useLocation();
+  usePageTitle();
   const [asking, setAsking] = useState<((confirmed: boolean) => void) | null>(null);
   const check = useRef<Promise<boolean> | null>(null);
   useEffect(() => {

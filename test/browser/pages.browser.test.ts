@@ -67,6 +67,18 @@ describeWith('the pages', await chromiumOrSkip(), (chromium) => {
     },
   );
 
+  test('the title follows the page, and the first key leads past the navigation', async () => {
+    const { page } = person;
+    await page.goto(`${opened.url}/sources/${places.$S}/shape`);
+    await expect.poll(() => page.title()).toBe('Shape · Billing · weir');
+    await page.getByRole('link', { name: 'Guides', exact: true }).click();
+    await expect.poll(() => page.title()).toBe('Guides · weir');
+    await page.reload();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('content');
+  });
+
   test('the first load is less than 200 KB', async () => {
     const { page, context } = await opened.visit();
     const sizes: number[] = [];

@@ -1,17 +1,14 @@
 import '../reference/reference.css';
-import { useEffect } from 'preact/hooks';
 import { guides } from '../guides/all.ts';
 import type { Guide } from '../guides/guide.ts';
 import { Failure } from '../parts/notice.tsx';
 import { Prose } from '../parts/prose.tsx';
+import { useAnchor } from '../parts/use-anchor.ts';
 import { useDocument } from '../reference/use-document.ts';
 
 /** All guides, or the one that the address names. */
 export default function GuidePage({ name }: { name?: string }) {
   const guide = name === undefined ? undefined : guides[name];
-  useEffect(() => {
-    document.title = `${guide?.title ?? 'Guides'} · weir`;
-  }, [guide]);
   if (!guide) return <List unknown={name !== undefined} />;
   return (
     <div class="with-contents">
@@ -59,7 +56,12 @@ function Text({ guide }: { guide: Guide }) {
   return (
     <>
       <Failure error={error} />
-      {data && <Prose text={guide.text(data.servers[0]!.url)} />}
+      {data && <FilledIn text={guide.text(data.servers[0]!.url)} />}
     </>
   );
+}
+
+function FilledIn({ text }: { text: string }) {
+  useAnchor();
+  return <Prose text={text} />;
 }

@@ -1,10 +1,11 @@
 import '../reference/reference.css';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { demoKey } from '../../domain/keys.ts';
 import { Copyable } from '../parts/copy.tsx';
 import { blocksOf } from '../parts/markdown.ts';
 import { Failure, Notice } from '../parts/notice.tsx';
 import { Line, Prose } from '../parts/prose.tsx';
+import { useAnchor } from '../parts/use-anchor.ts';
 import { type OpenApi, operationsOf, typeText } from '../reference/document.ts';
 import { OperationView } from '../reference/operation-view.tsx';
 import { SchemaView } from '../reference/schema-view.tsx';
@@ -14,9 +15,6 @@ import { useSession } from '../session.tsx';
 /** The API reference: all on one page, so that the browser's own search finds everything. */
 export default function Reference() {
   const { data, error } = useDocument();
-  useEffect(() => {
-    document.title = 'API reference · weir';
-  }, []);
   return (
     <>
       <h1>API reference</h1>
@@ -30,10 +28,7 @@ function Whole({ api }: { api: OpenApi }) {
   const { session } = useSession();
   const [credentials, setCredentials] = useState({ accessKey: '', signingSecret: '' });
   const { intro, rest } = partsOf(api.info.description);
-  // What an address names was not there when the browser looked for it.
-  useEffect(() => {
-    document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
-  }, []);
+  useAnchor();
   return (
     <div class="with-contents">
       <Contents api={api} rest={rest} />
