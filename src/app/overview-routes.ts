@@ -48,7 +48,8 @@ async function within(asking: Promise<Health>): Promise<Health> {
   const slow = sleep(healthWaitMs, null, { signal: late.signal, ref: false }).catch(() => null);
   const health = await Promise.race([asking, slow]);
   late.abort();
-  return health ?? { status: 'degraded', parts: { service: 'a store does not answer in time' } };
+  if (health === null) return { status: 'degraded', parts: { service: 'a store is slow' } };
+  return { status: health.status, parts: health.parts };
 }
 
 async function scrubOf({ catalog: { figures } }: AppParts, companyId: string) {

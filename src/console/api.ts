@@ -1,4 +1,5 @@
 import type { AnswerOf, BodyOf } from '../domain/api/app/endpoint.ts';
+import { address, type Query } from './address.ts';
 
 /** What the app API refuses: its Error object, and the status. */
 export class Refused extends Error {
@@ -32,14 +33,7 @@ export function connectFrame(frame: {
   onSignedOut = frame.onSignedOut;
 }
 
-type Query = Readonly<Record<string, string | number | boolean | undefined>>;
-
-/** An address with a query of what is not undefined. */
-export function address(path: string, query: Query = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-  return text === '' ? path : `${path}?${text}`;
-}
+export { address };
 
 /**
  * Reads from the app API; `E` is the type of the endpoint's declaration. The browser sends

@@ -28,7 +28,7 @@ export function Facts({ delivery }: { delivery: DeliveryOfPage }) {
       <dt>As</dt>
       <dd>
         {ways[delivery.delivery]}, {delivery.media_type}
-        {packed}, {bytes(delivery.bytes)} ({count(delivery.bytes)} bytes)
+        {packed}, {size(delivery.bytes)}
       </dd>
       <dt>SHA-256</dt>
       <dd>
@@ -80,6 +80,11 @@ export function Facts({ delivery }: { delivery: DeliveryOfPage }) {
   );
 }
 
+function size(n: number): string {
+  const exact = n === 1 ? '1 byte' : `${count(n)} bytes`;
+  return n < 1024 ? exact : `${bytes(n)} (${exact})`;
+}
+
 function Keys({ keys }: { keys: DeliveryOfPage['keys'] }) {
   const more = keys.count - keys.first.length;
   return (
@@ -122,9 +127,9 @@ export function Counts({ counts }: { counts: NonNullable<DeliveryOfPage['counts'
         ))}
       </ul>
       <p class="quiet">
-        {count(records)} records = {count(parsed)} parsed + {count(rejected)} rejected. The values
-        of the parsed ones are {count(samples)} samples, {count(blank)} blank, and {count(within)}{' '}
-        that a later record of this delivery superseded.
+        Records: {count(records)} = {count(parsed)} parsed + {count(rejected)} rejected. Values of
+        the parsed ones: {count(samples)} became samples, {count(blank)} were blank, and{' '}
+        {count(within)} were superseded by a later record of this delivery.
       </p>
     </>
   );

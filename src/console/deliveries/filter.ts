@@ -1,4 +1,4 @@
-import { address } from '../api.ts';
+import { address } from '../address.ts';
 
 /** What the list is narrowed to, as it stands in the address of the page. */
 export interface ListFilter {

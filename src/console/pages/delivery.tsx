@@ -55,7 +55,7 @@ export default function Delivery({ source, artifactId }: SourceTabProps & { arti
             />
           )}
           <Facts delivery={data} />
-          {data.counts && <Counts counts={data.counts} />}
+          {data.counts && data.refusal === null && <Counts counts={data.counts} />}
           <Undeclared delivery={data} sourceId={source.source_id} />
           <RejectedRecords delivery={data} />
           <Conflicts conflicts={data.conflicts} />
@@ -95,6 +95,11 @@ function States({ delivery, sourceId }: { delivery: DeliveryOfPage; sourceId: st
         isUnderWay(delivery) && (
           <Notice kind="plain">It is stored, and waits to be parsed. Nothing is lost.</Notice>
         )
+      )}
+      {(delivery.counts?.rejected ?? 0) > 0 && (
+        <p>
+          <a href="#rejected">Why records were rejected</a>
+        </p>
       )}
       {delivery.status === 'parsed' && (
         <p>
