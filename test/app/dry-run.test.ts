@@ -26,7 +26,7 @@ describe('the bounds of a dry run', () => {
   const leftOut = ({ deliveries }: Awaited<ReturnType<ReturnType<typeof runsOf>>>) =>
     deliveries.map((one) => one.left_out);
 
-  test('16 MiB of bodies: what would go over them is left out, smaller ones behind it not', async () => {
+  test('16 MiB of bodies: what is above is left out, smaller ones after it are not', async () => {
     const sizes = [8, 9, 8].map((n) => delivery({ bytes: n * mebibyte }));
     const run = runsOf(sizes, async () => nothing);
     expect(leftOut(await run(3))).toEqual([null, 'too_large', null]);

@@ -171,7 +171,7 @@ describe('sources, shapes and metrics in the app', () => {
       expect(await json(ada(at))).toMatchObject({ shape_version: 1 });
     });
 
-    test('tells a refusal of the whole delivery, and that all its samples would be gone', async () => {
+    test('tells a refusal of the whole delivery, and that its samples would be gone', async () => {
       const one = await weir.source({ delivery: 'document' });
       await one.sender.settled(await one.sender.document('day,amount\n2026-03-01,1\n'));
       const fields = [...dayAndAmount, { name: 'missing' }];
@@ -183,7 +183,7 @@ describe('sources, shapes and metrics in the app', () => {
       });
     });
 
-    test('leaves out a delivery with more samples than it may compare, and says so', async () => {
+    test('leaves out a delivery with too many samples to compare, and says so', async () => {
       const one = await weir.source({ delivery: 'document' });
       const body = `day,amount\n${'2026-03-01,1\n'.repeat(200_001)}`;
       await one.sender.settled(await one.sender.document(body));

@@ -117,13 +117,11 @@ function RotateSecret({ address, ending, close, done }: RotateProps) {
   });
   return (
     <Dialog title="Rotate the signing secret" close={close}>
-      <p>
-        The new secret is shown once and works at once. The one before it works for 24 more hours.
-      </p>
+      <p>The new secret is shown once and works at once. The one before works for 24 more hours.</p>
       {ending && (
         <p>
-          An older secret still works: it was to end <Time at={ending.ends_at} />, was last used{' '}
-          <Time at={ending.last_used_at} />, and ends at once with this rotation.
+          An older secret still works. It was to end <Time at={ending.ends_at} /> and was last used{' '}
+          <Time at={ending.last_used_at} />; with this rotation it ends at once.
         </p>
       )}
       <Failure error={act.error} />

@@ -32,7 +32,7 @@ export function consoleContract(on: Subject): void {
       });
     });
 
-    it('count what was rejected of the deliveries of the last 24 hours, sandbox apart', async () => {
+    it('count what was rejected of deliveries of the last 24 hours, sandbox apart', async () => {
       const { companyId, sourceId } = await seedSource(on.catalog);
       const now = 30 * hourMs;
       await rejected(on.catalog, { sourceId, receivedAt: now - 24 * hourMs - 1 }, 1);
