@@ -1,25 +1,13 @@
-import { useState } from 'preact/hooks';
 import { Refused } from '../api.ts';
 import { Failure } from '../parts/notice.tsx';
+import { useAct } from '../use-act.ts';
 
 /** Saves the stored bytes as a file; a refusal is told in place instead of being saved. */
 export function Download({ artifactId }: { artifactId: string }) {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<Error | null>(null);
-  const save = async () => {
-    setBusy(true);
-    setError(null);
-    try {
-      await saveBody(artifactId);
-    } catch (failed) {
-      setError(failed as Error);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { busy, error, run } = useAct(() => saveBody(artifactId));
   return (
     <>
-      <button type="button" disabled={busy} onClick={save}>
+      <button type="button" disabled={busy} onClick={run}>
         Download the stored bytes
       </button>
       <Failure error={error} />

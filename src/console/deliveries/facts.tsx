@@ -2,6 +2,7 @@ import type { readDelivery } from '../../domain/api/app/deliveries.ts';
 import type { AnswerOf } from '../../domain/api/app/endpoint.ts';
 import { Copyable } from '../parts/copy.tsx';
 import { bytes, count } from '../parts/numbers.ts';
+import { Scroll } from '../parts/scroll.tsx';
 import { exactly, Time } from '../parts/time.tsx';
 
 export type DeliveryOfPage = AnswerOf<typeof readDelivery>;
@@ -146,8 +147,7 @@ export function Conflicts({ conflicts }: { conflicts: DeliveryOfPage['conflicts'
         delivery came with other bytes. The sender got this first receipt, and nothing else was
         stored: whatever is new in those bytes must come under a key of its own.
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
-      <section class="scroll" tabIndex={0} aria-label="Conflicting redeliveries">
+      <Scroll label="Conflicting redeliveries">
         <table>
           <thead>
             <tr>
@@ -172,7 +172,7 @@ export function Conflicts({ conflicts }: { conflicts: DeliveryOfPage['conflicts'
             ))}
           </tbody>
         </table>
-      </section>
+      </Scroll>
       {conflicts.count > conflicts.newest.length && (
         <p class="quiet">The newest {count(conflicts.newest.length)} are shown.</p>
       )}

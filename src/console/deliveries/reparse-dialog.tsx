@@ -5,6 +5,7 @@ import { post } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/notice.tsx';
 import { count } from '../parts/numbers.ts';
+import { useAct } from '../use-act.ts';
 import type { DeliveryOfPage } from './facts.tsx';
 
 type Tried = AnswerOf<typeof tryReparse>;
@@ -19,29 +20,19 @@ interface Props {
 
 /** Parsing one delivery again: what it would change first, and then for good. */
 export function ReparseDialog({ delivery, current, close, begun }: Props) {
-  const [version, setVersion] = useState(delivery.reparse_version);
+  const [version, setVersion] = useState(() => likelyVersion(delivery, current));
   const [tried, setTried] = useState<Tried | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<Error | null>(null);
   const api = `/app/api/deliveries/${delivery.artifact_id}`;
-  const doing = (work: () => Promise<void>) => async () => {
-    setBusy(true);
-    setError(null);
-    try {
-      await work();
-    } catch (failed) {
-      setError(failed as Error);
-    } finally {
-      setBusy(false);
-    }
-  };
   const body = { shape_version: version };
-  const tryIt = doing(async () => setTried(await post<typeof tryReparse>(`${api}/dry-run`, body)));
-  const doIt = doing(async () => {
+  const trying = useAct(async () => {
+    setTried(await post<typeof tryReparse>(`${api}/dry-run`, body));
+  });
+  const doing = useAct(async () => {
     await post<typeof reparse>(`${api}/reparse`, body);
     begun();
     close();
   });
+  const busy = trying.busy || doing.busy;
   const choose = (chosen: string) => {
     setVersion(Number(chosen));
     setTried(null);
@@ -67,12 +58,12 @@ export function ReparseDialog({ delivery, current, close, begun }: Props) {
         </select>
       </label>
       {tried && <WouldBe tried={tried} />}
-      <Failure error={error} />
+      <Failure error={doing.error ?? trying.error} />
       <div class="row">
-        <button type="button" class={tried ? '' : 'primary'} disabled={busy} onClick={tryIt}>
+        <button type="button" class={tried ? '' : 'primary'} disabled={busy} onClick={trying.run}>
           Show what would change
         </button>
-        <button type="button" class={tried ? 'primary' : ''} disabled={busy} onClick={doIt}>
+        <button type="button" class={tried ? 'primary' : ''} disabled={busy} onClick={doing.run}>
           Parse again under version {version}
         </button>
         <button type="button" onClick={close}>
@@ -81,6 +72,12 @@ export function ReparseDialog({ delivery, current, close, begun }: Props) {
       </div>
     </Dialog>
   );
+}
+
+/** What was rejected is mostly parsed again since the shape was corrected. */
+function likelyVersion(delivery: DeliveryOfPage, current: number): number {
+  const rejected = delivery.refusal !== null || (delivery.counts?.rejected ?? 0) > 0;
+  return rejected ? current : delivery.reparse_version;
 }
 
 /** The newest are the ones that anybody chooses; the delivery's own is always there. */

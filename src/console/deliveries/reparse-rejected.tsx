@@ -4,6 +4,7 @@ import { post } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure, Notice } from '../parts/notice.tsx';
 import { count } from '../parts/numbers.ts';
+import { useAct } from '../use-act.ts';
 
 interface Props {
   readonly sourceId: string;
@@ -15,23 +16,13 @@ interface Props {
 /** Has all rejected deliveries of the source parsed again, once that was confirmed. */
 export function ReparseRejected({ sourceId, version, done }: Props) {
   const [asking, setAsking] = useState(false);
-  const [busy, setBusy] = useState(false);
   const [begun, setBegun] = useState<number | null>(null);
-  const [error, setError] = useState<Error | null>(null);
-  const begin = async () => {
-    setBusy(true);
-    setError(null);
-    try {
-      const path = `/app/api/sources/${sourceId}/reparse-rejected`;
-      setBegun((await post<typeof reparseRejected>(path, {})).deliveries);
-      setAsking(false);
-      done();
-    } catch (failed) {
-      setError(failed as Error);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { busy, error, run } = useAct(async () => {
+    const path = `/app/api/sources/${sourceId}/reparse-rejected`;
+    setBegun((await post<typeof reparseRejected>(path, {})).deliveries);
+    setAsking(false);
+    done();
+  });
   return (
     <>
       <p>
@@ -41,8 +32,8 @@ export function ReparseRejected({ sourceId, version, done }: Props) {
       </p>
       {begun !== null && (
         <Notice kind="good">
-          {count(begun)} {begun === 1 ? 'delivery is' : 'deliveries are'} parsed again under version{' '}
-          {version}.
+          {begun === 1 ? 'One delivery is' : `${count(begun)} deliveries are`} parsed again under
+          version {version}.
         </Notice>
       )}
       {asking && (
@@ -54,7 +45,7 @@ export function ReparseRejected({ sourceId, version, done }: Props) {
           </p>
           <Failure error={error} />
           <div class="row">
-            <button type="button" class="primary" disabled={busy} onClick={begin}>
+            <button type="button" class="primary" disabled={busy} onClick={run}>
               Parse again
             </button>
             <button type="button" onClick={() => setAsking(false)}>

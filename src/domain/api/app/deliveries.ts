@@ -185,6 +185,7 @@ export const tryReparse = endpoint({
   path: '/app/api/deliveries/{artifact_id}/dry-run',
   summary: 'Tells what parsing a delivery again would change. Nothing is written.',
   needs: 'sources.manage',
+  audited: 'delivery dry-run',
   body: again,
   answer: z.object({
     shape_version: version,
