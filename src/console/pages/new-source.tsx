@@ -22,11 +22,13 @@ export default function NewSource() {
   const manages = mayManage(useSignedIn());
   const { route } = useLocation();
   const [source, setSource] = useState(begun);
+  const [untouched, setUntouched] = useState(true);
   const [made, setMade] = useState<{ id: string; secret: string } | null>(null);
   const { data, error } = useRead('metrics', (signal) =>
     get<typeof listMetrics>('/app/api/metrics', {}, signal),
   );
   const act = useAct(async () => {
+    setUntouched(false);
     if (pointAtProblem(source, data!.metrics)) return;
     const answer = await post<typeof createSource>('/app/api/sources', bodyOf(source));
     const { source_id: id, signing_secret: secret } = answer;
@@ -53,7 +55,14 @@ export default function NewSource() {
       <Failure error={error} />
       {data && (
         <form onSubmit={act.submit}>
-          <SourceFields source={source} metrics={data.metrics} set={setSource} />
+          <SourceFields
+            {...{ source, untouched }}
+            metrics={data.metrics}
+            set={(changed) => {
+              setSource(changed);
+              if (changed.fields !== source.fields) setUntouched(false);
+            }}
+          />
           <Failure error={act.error} />
           <p>
             <button type="submit" class="primary" disabled={act.busy}>

@@ -18,7 +18,7 @@ export default function Shape(props: SourceTabProps) {
   const old = rest === 'versions';
   return (
     <>
-      <nav class="row" aria-label="Shape">
+      <nav class="row shape-views" aria-label="Shape">
         <a href={address} aria-current={old ? undefined : 'page'}>
           Current: version {source.shape_version}
         </a>

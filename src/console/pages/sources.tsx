@@ -114,7 +114,7 @@ function Rejected({ records, deliveries }: Summary['rejected_24h']) {
   return (
     <span class="badge bad">
       {count(records)} {records === 1 ? 'record' : 'records'}
-      {deliveries > 0 && `, ${count(deliveries)} whole`}
+      {deliveries > 0 && `, ${count(deliveries)} ${deliveries === 1 ? 'delivery' : 'deliveries'}`}
     </span>
   );
 }

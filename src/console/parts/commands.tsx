@@ -1,11 +1,12 @@
 import { useLocation } from 'preact-iso';
 import type { listMetrics } from '../../domain/api/app/metrics.ts';
+import { demoKey } from '../../domain/keys.ts';
 import { address, get } from '../api.ts';
 import { type ExampleOf, environment, readingExample, sendingExamples } from '../examples.ts';
 import type { SourceOfPage } from '../pages/source.tsx';
 import { useSignedIn } from '../session.tsx';
 import { useRead } from '../use-read.ts';
-import { CopyableBlock } from './copy.tsx';
+import { Copyable, CopyableBlock } from './copy.tsx';
 import { Failure } from './notice.tsx';
 
 /** Commands for this source, its way and its fields; the address says for which tool. */
@@ -19,10 +20,23 @@ export function Commands({ source }: { source: SourceOfPage }) {
   const of = { apiUrl: session.api_url, sourceId, delivery, format, version, fields };
   return (
     <>
-      <h2>Send a first delivery</h2>
-      <Sending of={{ ...of, metrics: data.metrics, today: new Date() }} />
+      {!session.demo && (
+        <>
+          <h2>Send a first delivery</h2>
+          <Sending of={{ ...of, metrics: data.metrics, today: new Date() }} />
+        </>
+      )}
       <h2>Read the samples</h2>
-      <p class="quiet">With a key that may read. What was sent a second ago may still be parsed.</p>
+      {session.demo ? (
+        <p>
+          With the demo key, which every demo deployment has and which only reads:{' '}
+          <Copyable text={demoKey} label="the demo key" />
+        </p>
+      ) : (
+        <p class="quiet">
+          With a key that may read. What was sent a second ago may still be parsed.
+        </p>
+      )}
       <CopyableBlock text={readingExample(of)} label="the command to read" />
     </>
   );

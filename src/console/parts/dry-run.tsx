@@ -123,7 +123,7 @@ function TriedCells(tried: Tried) {
     <>
       <td class="number">{count(tried.records)}</td>
       <td class="number">
-        {count(tried.rejected)}
+        {count(tried.rejected)}{' '}
         {tried.newly_rejected > 0 && (
           <span class="badge bad">{count(tried.newly_rejected)} more than now</span>
         )}

@@ -49,7 +49,7 @@ export function Comparison({ from, to }: { from: ComparedVersion; to: ComparedVe
   return (
     <>
       <p>
-        {differing === 0 ? 'The fields are the same.' : `${differing} fields differ.`}{' '}
+        {differingText(differing)}{' '}
         {wayOf(from) !== wayOf(to) && `${wayOf(from)} became ${wayOf(to)}.`}
       </p>
       <Scroll label="Comparison">
@@ -80,6 +80,11 @@ export function Comparison({ from, to }: { from: ComparedVersion; to: ComparedVe
       </Scroll>
     </>
   );
+}
+
+function differingText(fields: number): string {
+  if (fields === 0) return 'The fields are the same.';
+  return fields === 1 ? 'One field differs.' : `${fields} fields differ.`;
 }
 
 function wayOf({ delivery, format }: ComparedVersion): string {

@@ -120,8 +120,8 @@ function RotateSecret({ address, ending, close, done }: RotateProps) {
       <p>The new secret is shown once and works at once. The one before works for 24 more hours.</p>
       {ending && (
         <p>
-          An older secret still works. It was to end <Time at={ending.ends_at} /> and was last used{' '}
-          <Time at={ending.last_used_at} />; with this rotation it ends at once.
+          An older secret still works: last used <Time at={ending.last_used_at} />, to end{' '}
+          <Time at={ending.ends_at} />. With this rotation it ends at once.
         </p>
       )}
       <Failure error={act.error} />

@@ -19,11 +19,13 @@ const formats: readonly DocumentFormat[] = ['csv', 'tsv', 'json', 'ndjson', 'xls
 interface FormProps {
   readonly source: EditedSource;
   readonly metrics: readonly Metric[];
+  /** Nothing was changed yet: nobody is told of problems. */
+  readonly untouched?: boolean;
   set(source: EditedSource): void;
 }
 
 /** All that a save of a source keeps: name, way, format and the declared fields. */
-export function SourceFields({ source, metrics, set }: FormProps) {
+export function SourceFields({ source, metrics, untouched = false, set }: FormProps) {
   return (
     <>
       <div class="row">
@@ -81,7 +83,7 @@ export function SourceFields({ source, metrics, set }: FormProps) {
       <ShapeEditor
         fields={source.fields}
         metrics={metrics}
-        problem={problemOf(source.fields, metrics)}
+        problem={untouched ? null : problemOf(source.fields, metrics)}
         onChange={(fields) => set({ ...source, fields })}
       />
     </>
