@@ -1,4 +1,5 @@
 import { type Catalog, CatalogRefusal } from '../catalog/catalog.ts';
+import type { PageWant } from '../catalog/delivery-pages-contract.ts';
 import { reparse, reparseRejected, tryReparse } from '../domain/api/app/deliveries.ts';
 import { AppError } from '../domain/app-errors.ts';
 import type { Delivery, ShapeVersion, Source } from '../domain/nouns.ts';
@@ -92,24 +93,25 @@ const notTried = {
   crashed: 'The parser failed on it.',
 } as const;
 
-/** Page by page, so that no transaction is long; what is rejected meanwhile is left out. */
+/**
+ * Page by page, so that no transaction is long. What is received or rejected meanwhile may be left
+ * out, and nothing is begun twice: pages only go back in time.
+ */
 async function beginRejected(
-  { deliveries, reparses }: Pick<Catalog, 'deliveries' | 'reparses'>,
+  { deliveryPages, reparses }: Pick<Catalog, 'deliveryPages' | 'reparses'>,
   sourceId: string,
   shapeVersion: number,
   now: number,
 ): Promise<number> {
   let begun = 0;
-  for (let after = 0; ; ) {
-    const page = await deliveries.settled(
-      sourceId,
-      { status: 'rejected', receivedBefore: now },
-      { limit: beginPage, after },
-    );
+  let after: PageWant['after'];
+  for (;;) {
+    const want = { limit: beginPage, ...(after && { after }) };
+    const page = await deliveryPages.page(sourceId, { status: 'rejected' }, want);
     const last = page.at(-1);
     if (!last) return begun;
-    const artifactIds = page.map((one) => one.artifactId);
+    const artifactIds = page.map(({ delivery }) => delivery.artifactId);
     begun += (await reparses.begin({ artifactIds, shapeVersion }, now)).length;
-    after = last.sequence;
+    after = last.delivery;
   }
 }

@@ -1,9 +1,10 @@
+import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { listRejections, readRecordTexts } from '../../domain/api/app/deliveries.ts';
 import type { AnswerOf } from '../../domain/api/app/endpoint.ts';
 import { address, get } from '../api.ts';
 import { ReadFailure } from '../parts/stale.tsx';
-import { useRead } from '../use-read.ts';
+import { type Read, useRead } from '../use-read.ts';
 import type { DeliveryOfPage } from './facts.tsx';
 
 type Rejections = AnswerOf<typeof listRejections>['rejections'];
@@ -17,12 +18,12 @@ export function RejectedRecords({ delivery }: { delivery: DeliveryOfPage }) {
   const offset = /^[0-9]{1,8}$/.test(query.offset ?? '') ? Number(query.offset) : 0;
   const api = `/app/api/deliveries/${delivery.artifact_id}`;
   const name = `${api} ${delivery.generation} ${offset}`;
-  const page = useRead(`rejections ${name}`, (signal) =>
+  const page = useRepeated(`rejections ${name}`, (signal) =>
     get<typeof listRejections>(`${api}/rejections`, { offset, limit: pageSize }, signal),
   );
   const rejections = page.data?.rejections ?? [];
   const records = [...new Set(rejections.flatMap(({ record }) => record ?? []))];
-  const texts = useRead(`records ${name} ${records}`, async (signal) => {
+  const texts = useRepeated(`records ${name} ${records}`, async (signal) => {
     if (records.length === 0) return { records: [] };
     return await get<typeof readRecordTexts>(`${api}/records`, { records: `${records}` }, signal);
   });
@@ -59,6 +60,16 @@ export function RejectedRecords({ delivery }: { delivery: DeliveryOfPage }) {
       </nav>
     </>
   );
+}
+
+const repeatMs = 5_000;
+
+/** Reads what does not change; a failed read is repeated until a store is there again. */
+function useRepeated<T>(name: string, read: (signal: AbortSignal) => Promise<T>): Read<T> {
+  const [failed, setFailed] = useState(false);
+  const found = useRead(name, read, failed ? repeatMs : undefined);
+  useEffect(() => setFailed(found.error !== null), [found.error]);
+  return found;
 }
 
 interface RecordProps {

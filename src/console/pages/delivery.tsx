@@ -1,5 +1,6 @@
 import './deliveries.css';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
 import type { readDelivery } from '../../domain/api/app/deliveries.ts';
 import { get } from '../api.ts';
 import { Download } from '../deliveries/download.tsx';
@@ -19,19 +20,25 @@ const pollMs = 2_000;
 export default function Delivery({ source, artifactId }: SourceTabProps & { artifactId: string }) {
   const session = useSignedIn();
   const [asking, setAsking] = useState(false);
+  const { route } = useLocation();
   const path = `/app/api/deliveries/${artifactId}`;
   const { data, error, again } = useRead(
     `delivery ${artifactId}`,
     (signal) => get<typeof readDelivery>(path, {}, signal),
     pollMs,
   );
+  // An artifact id may have been asked for among the deliveries of another source.
+  const elsewhere = data !== null && data.source_id !== source.source_id;
+  useEffect(() => {
+    if (elsewhere) route(`/sources/${data.source_id}/deliveries/${artifactId}`, true);
+  }, [elsewhere, data?.source_id, artifactId, route]);
   return (
     <>
       <p class="crumbs">
         <a href={`/sources/${source.source_id}/deliveries`}>All deliveries of this source</a>
       </p>
       <ReadFailure error={error} kept={data !== null} />
-      {data && (
+      {data && !elsewhere && (
         <>
           <h2>
             Delivery {data.idempotency_key} <StatusBadge status={data.status} />{' '}
