@@ -3,6 +3,12 @@ import { asLocal, fromLocal, type ListFilter, listAddress, narrows } from './fil
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+const sandboxes = [
+  ['', 'with sandbox'],
+  ['false', 'without sandbox'],
+  ['true', 'only sandbox'],
+] as const;
+
 /** Narrows the list; what is chosen goes into the address. An artifact id leads to its delivery. */
 export function FilterForm({ sourceId, filter }: { sourceId: string; filter: ListFilter }) {
   const { route } = useLocation();
@@ -42,10 +48,12 @@ export function FilterForm({ sourceId, filter }: { sourceId: string; filter: Lis
       </label>
       <label>
         Sandbox
-        <select name="sandbox" defaultValue={filter.sandbox ?? ''}>
-          <option value="">with sandbox</option>
-          <option value="false">without sandbox</option>
-          <option value="true">only sandbox</option>
+        <select name="sandbox">
+          {sandboxes.map(([value, name]) => (
+            <option key={value} value={value} selected={value === (filter.sandbox ?? '')}>
+              {name}
+            </option>
+          ))}
         </select>
       </label>
       <label class="check">
