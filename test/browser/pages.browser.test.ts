@@ -3,7 +3,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chromiumOrSkip } from '../support/chromium.ts';
 import { describeWith } from '../support/need.ts';
 import type { TestSource } from '../support/test-weir.ts';
-import { expectGoodPage, type OpenedApp, openApp, type Person, settled } from './support.ts';
+import {
+  besideAPhone,
+  expectGoodPage,
+  type OpenedApp,
+  openApp,
+  type Person,
+  settled,
+  violations,
+} from './support.ts';
 
 /** Every page of the app, held to what all pages are held to. */
 
@@ -20,7 +28,10 @@ const openPages = {
   'guide-errors': '/guides/errors',
 };
 
-/** For who is signed in; `$S` is a source that has deliveries, `$A` one with a rejected record. */
+/**
+ * For who is signed in: `$S` is a source, `$A` a delivery with a rejected record, `$M` a month
+ * that has a sample, `$W` a webhook source.
+ */
 const signedInPages = {
   overview: '/',
   sources: '/sources',
@@ -29,7 +40,10 @@ const signedInPages = {
   'source-deliveries': '/sources/$S/deliveries',
   'source-delivery': '/sources/$S/deliveries/$A',
   'source-samples': '/sources/$S/samples',
+  'source-samples-sandbox': '/sources/$S/samples?sandbox=true',
+  'source-trace': '/sources/$S/samples/trace?metric=mrr&period=$M-01&labels={"plan":"pro"}',
   'source-shape': '/sources/$S/shape',
+  'source-shape-versions': '/sources/$S/shape/versions',
   'source-developer': '/sources/$S/developer',
   'source-developer-webhook': '/sources/$W/developer',
   nowhere: '/nowhere',
@@ -47,6 +61,7 @@ describeWith('the pages', await chromiumOrSkip(), (chromium) => {
     const source = await opened.source('document', 'Billing');
     places.$S = source.sourceId;
     places.$A = await fill(source);
+    places.$M = monthsAgo(0);
     places.$W = (await opened.source('webhook', 'Shop events')).sourceId;
   });
   afterAll(() => opened?.close());
@@ -66,6 +81,37 @@ describeWith('the pages', await chromiumOrSkip(), (chromium) => {
       await expectGoodPage(page, name);
     },
   );
+
+  test('what is bad is found', async () => {
+    const { page } = person;
+    await page.goto(`${opened.url}/guides`);
+    await settled(page);
+    const main = page.locator('main');
+    await main.evaluate((one) => one.append(one.ownerDocument.createElement('button')));
+    expect(await violations(page)).toEqual([expect.stringContaining('button-name')]);
+    expect(await besideAPhone(page)).toEqual([]);
+    await main.evaluate((one) => one.style.setProperty('min-width', '500px'));
+    expect(await besideAPhone(page)).toContainEqual(expect.stringContaining('MAIN'));
+    expect(opened.problems).toEqual([]);
+    await main.evaluate((one) => one.setAttribute('style', 'color: red'));
+    await page.evaluate("fetch('https://elsewhere.example/').catch(() => 0)");
+    const found = opened.problems.splice(0);
+    expect(found).toContainEqual(expect.stringMatching(/inline style violates/));
+    expect(found).toContainEqual(expect.stringMatching(/elsewhere\.example/));
+  });
+
+  test('a dialog is good too', async () => {
+    const { page } = person;
+    await page.goto(`${opened.url}/sources/${places.$S}/developer`);
+    await page
+      .getByRole('button', { name: /^Rotate key/ })
+      .first()
+      .click();
+    await page.getByRole('dialog').waitFor();
+    await expectGoodPage(page, 'rotate-key');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
 
   test('the title follows the page, and the first key leads past the navigation', async () => {
     const { page } = person;

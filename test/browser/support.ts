@@ -1,8 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Page,
+  type Request,
+} from 'playwright-core';
 import { expect } from 'vitest';
 import type { DeliveryWay, Field } from '../../src/domain/nouns.ts';
 import { TestSource, TestWeir } from '../support/test-weir.ts';
@@ -112,6 +119,7 @@ export class OpenedApp {
     const context = await this.browser.newContext({ viewport: desk, locale: 'en-GB' });
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: this.url });
     context.on('page', (page) => this.#watch(page));
+    context.setDefaultTimeout(10_000);
     const page = await context.newPage();
     await addAuthenticator(page);
     return { context, page };
@@ -143,7 +151,12 @@ export class OpenedApp {
       const known = message.text().startsWith('Failed to load resource');
       if (message.type() === 'error' && !known) tell(message.text());
     });
+    const asked = new Set<Request>();
+    underWay.set(page, asked);
+    page.on('requestfinished', (request) => asked.delete(request));
+    page.on('requestfailed', (request) => asked.delete(request));
     page.on('request', (request) => {
+      asked.add(request);
       const { protocol, origin } = new URL(request.url());
       const inside = ['data:', 'blob:'].includes(protocol);
       if (!inside && !own.has(origin)) tell(`asked ${request.url()}`);
@@ -176,10 +189,17 @@ export async function addAuthenticator(page: Page): Promise<void> {
   });
 }
 
-/** Waits until nothing of the page is on its way, so that it looks as it will. */
+/** What each watched page has asked and not got yet. */
+const underWay = new WeakMap<Page, Set<Request>>();
+/** So long must nothing be under way: what was read may lead to more that is read. */
+const quietMs = 80;
+
+/** Waits until nothing of a page is on its way, so that it looks as it will. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main h1').first().waitFor();
-  await page.waitForLoadState('networkidle');
+  for (let quietSince = Date.now(); Date.now() < quietSince + quietMs; await sleep(10)) {
+    if (underWay.get(page)!.size > 0) quietSince = Date.now();
+  }
 }
 
 /**
@@ -193,10 +213,15 @@ export async function expectGoodPage(page: Page, name: string): Promise<void> {
     expect(await violations(page), `${name}, ${theme}`).toEqual([]);
   }
   await page.emulateMedia({ colorScheme: 'light' });
+  expect(await besideAPhone(page), `${name} at ${phone.width} px`).toEqual([]);
+}
+
+/** What of a page is wider than a phone. */
+export async function besideAPhone(page: Page): Promise<string[]> {
   await page.setViewportSize(phone);
   const beside = await page.evaluate(besideTheScreen);
   await page.setViewportSize(desk);
-  expect(beside, `${name} at ${phone.width} px`).toEqual([]);
+  return beside as string[];
 }
 
 /** Runs in the page: what makes it wider than the screen, if anything does. */
@@ -210,20 +235,20 @@ const besideTheScreen = `
       .concat('in all ' + document.documentElement.scrollWidth + ' px');
   })()`;
 
+const axeRun = "axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)";
+
 interface Violation {
   readonly id: string;
   readonly impact: string | null;
-  readonly nodes: readonly { readonly target: unknown; readonly failureSummary?: string }[];
+  readonly nodes: readonly { readonly target: unknown }[];
 }
 
 /** What axe-core finds that is serious or critical. */
 export async function violations(page: Page): Promise<string[]> {
   // By the debugger: the page's policy lets no script in by any other way.
   await page.evaluate(axeSource.toString());
-  const found = (await page.evaluate('axe.run().then(({ violations }) => violations)')) as
-    | Violation[]
-    | undefined;
-  return (found ?? [])
+  const found = (await page.evaluate(axeRun)) as Violation[];
+  return found
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target}`));
 }
