@@ -89,6 +89,7 @@ function savingRoutes(parts: AppParts): Route[] {
         now,
       );
       const { withdrawn } = saved;
+      if (withdrawn) parts.wakeParsing();
       const waiting =
         withdrawn && (await parts.untilWithdrawn(source.sourceId, withdrawn.generation));
       return {

@@ -220,6 +220,8 @@ describe('sources, shapes and metrics in the app', () => {
       ['key', { key: 'm'.repeat(64) }],
       ['labels', { labels: ['a', 'a'] }],
       ['name', { name: ' ' }],
+      ['unit', { unit: 'a\0b' }],
+      ['labels.1', { labels: ['a', '\ud800'] }],
     ])('are refused with a bad %s', async (field, wrong) => {
       const body = { key: 'fine', name: 'Fine', unit: 'one', labels: [], ...wrong };
       expect(await told(ada('/app/api/metrics', { json: body }))).toMatchObject({

@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import { limits } from '../../limits.ts';
+import { fieldNameCharsMax } from '../../shapes.ts';
 import { endpoint } from './endpoint.ts';
+import { nameText } from './text.ts';
 
 const charsMax = limits.metricKeyCharsMax;
 const key = z
   .string()
   .regex(/^[a-z][a-z0-9_]*$/, 'A key has lower case letters, digits and _, a letter first.')
   .max(charsMax, `A key has at most ${charsMax} characters.`);
-const name = z.string().trim().min(1).max(200);
-const unit = z.string().trim().min(1).max(50);
-const label = z.string().min(1).max(200);
+const name = nameText(200);
+const unit = nameText(50);
+const label = nameText(fieldNameCharsMax);
 
 const metric = z.object({
   key: z.string(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../limits.ts';
 import { endpoint } from './endpoint.ts';
+import { nameText } from './text.ts';
 
 const instant = z.iso.datetime().describe('RFC 3339, UTC.');
 const count = z.number().int();
@@ -22,7 +23,7 @@ export const field = z.strictObject({
 });
 
 const fields = z.array(field).min(1).max(limits.columnsMax);
-const name = z.string().trim().min(1).max(200).describe('What people call it.');
+const name = nameText(200).describe('What people call it.');
 
 const shownFields = z.array(field).describe('In order.');
 
