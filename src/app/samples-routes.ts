@@ -73,19 +73,23 @@ async function facets(
   companyId: string,
   asked: string | undefined,
 ): Promise<AnswerOf<typeof readFacets>> {
-  const declared = new Map<string, Metric>(
-    (await catalog.directory.metrics(companyId)).map((metric) => [metric.key, metric]),
+  const finding = explorer.metrics(sourceId);
+  const choosing =
+    asked === undefined
+      ? finding.then(([first]) => first?.metric ?? null)
+      : Promise.resolve<string | null>(asked);
+  const reading = choosing.then((metric) =>
+    metric === null ? [] : explorer.labelSets(sourceId, metric, labelSetsMax + 1),
   );
-  const found = await explorer.metrics(sourceId);
-  const metric = asked ?? found[0]?.metric ?? null;
-  const sets = metric === null ? [] : await explorer.labelSets(sourceId, metric, labelSetsMax + 1);
+  const knowing = catalog.directory.metrics(companyId);
+  const [known, found, metric, sets] = await Promise.all([knowing, finding, choosing, reading]);
+  const declared = new Map<string, Metric>(known.map((one) => [one.key, one]));
   return {
     metrics: found.map((one) => ({
       key: one.metric,
       name: declared.get(one.metric)?.name ?? one.metric,
       unit: declared.get(one.metric)?.unit ?? '',
-      samples: one.samples,
-      sandbox_samples: one.sandboxSamples,
+      has_sandbox: one.hasSandbox,
       first_day: dayToText(one.firstDay),
       last_day: dayToText(one.lastDay),
     })),

@@ -4,7 +4,7 @@
  * left out. A store that cannot be reached throws `SamplesAway`.
  */
 export interface SampleExplorer {
-  /** Metrics that have samples, by key. */
+  /** Metrics that have samples, by key. These two may know one for a while whose last is gone. */
   metrics(sourceId: string): Promise<FoundMetric[]>;
   /** Label sets of a metric, by the labels' text; at most `limit` of them. */
   labelSets(sourceId: string, metric: string, limit: number): Promise<string[]>;
@@ -54,9 +54,8 @@ export interface PageQuery {
 
 export interface FoundMetric {
   readonly metric: string;
-  readonly samples: number;
-  readonly sandboxSamples: number;
-  /** Of both. */
+  readonly hasSandbox: boolean;
+  /** Sandbox samples counted in. */
   readonly firstDay: number;
   readonly lastDay: number;
 }

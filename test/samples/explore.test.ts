@@ -127,15 +127,10 @@ describe('series', () => {
 });
 
 test('what there is to choose from is told by metric', async () => {
+  const old = first - 40_000;
   expect(await explorer.metrics(sourceId)).toEqual([
-    {
-      ...{ metric: 'revenue', samples: 8, sandboxSamples: 1 },
-      ...{ firstDay: first, lastDay: first + 5 },
-    },
-    {
-      ...{ metric: 'visits', samples: 1, sandboxSamples: 0 },
-      ...{ firstDay: first - 40_000, lastDay: first - 40_000 },
-    },
+    { metric: 'revenue', hasSandbox: true, firstDay: first, lastDay: first + 5 },
+    { metric: 'visits', hasSandbox: false, firstDay: old, lastDay: old },
   ]);
   expect(await explorer.labelSets(sourceId, 'revenue', 5)).toEqual([canonical(a), canonical(b)]);
   expect(await explorer.labelSets(sourceId, 'revenue', 1)).toEqual([canonical(a)]);

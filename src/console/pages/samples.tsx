@@ -1,9 +1,9 @@
 import './samples.css';
+import { useRef } from 'preact/hooks';
 import { lazy, useLocation } from 'preact-iso';
 import type { AnswerOf } from '../../domain/api/app/endpoint.ts';
 import type { readFacets } from '../../domain/api/app/samples.ts';
 import { address, get } from '../api.ts';
-import { count } from '../parts/numbers.ts';
 import { ReadFailure } from '../parts/stale.tsx';
 import {
   asQuery,
@@ -35,11 +35,15 @@ function Explorer({ source }: SourceTabProps) {
   const { source_id: sourceId } = source;
   const path = `/app/api/sources/${sourceId}/sample-facets`;
   const labelled = asked.metric === everyMetric ? '' : asked.metric;
-  const { data, error } = useRead(
+  const { data: read, error } = useRead(
     `facets ${path} ${labelled}`,
     (signal) => get<typeof readFacets>(path, { metric: labelled }, signal),
     facetsPollMs,
   );
+  // Those of before stay until the next come, so that the form does, and who is at it.
+  const kept = useRef<Facets | null>(null);
+  kept.current = read ?? kept.current;
+  const data = kept.current;
   const metric = asked.metric || data?.metric;
   if (data?.metrics.length === 0) return <NoSamples source={source} />;
   if (!metric) return <ReadFailure error={error} kept={false} />;
@@ -86,9 +90,8 @@ function Export({ source, filter, facets }: ExportProps) {
       </a>
       {chosen && (
         <span class="quiet">
-          {count(chosen.samples)} samples of {chosen.key} from {chosen.first_day} to{' '}
-          {chosen.last_day}
-          {chosen.sandbox_samples > 0 && `, and ${count(chosen.sandbox_samples)} of the sandbox`}
+          {chosen.key} has samples from {chosen.first_day} to {chosen.last_day}
+          {chosen.has_sandbox && ', some of them of the sandbox'}
         </span>
       )}
       {filter.after && <a href={pageAddress(source.source_id, filter)}>Back to the newest</a>}

@@ -47,7 +47,7 @@ function Traced({ trace, sourceId }: { trace: TraceAnswer; sourceId: string }) {
       <h2>
         {sample.metric}, {sample.period_start} {sample.sandbox && <SandboxBadge />}
       </h2>
-      <p class="quiet">{labelsTold(sample.labels)}</p>
+      {Object.keys(sample.labels).length > 0 && <p class="quiet">{labelsTold(sample.labels)}</p>}
       <p class="value">
         {sample.value} <span class="quiet">{sample.unit}</span>
       </p>
@@ -64,7 +64,7 @@ function History({ trace, sourceId }: { trace: TraceAnswer; sourceId: string }) 
   const { artifact_id, received_at } = delivery;
   const rows = [{ value: sample.value, artifact_id, received_at, record }, ...superseded];
   return (
-    <section aria-label="Every value it had">
+    <section class="values" aria-label="Every value it had">
       <h3>Every value it had</h3>
       <Scroll label="Table of its values">
         <table>

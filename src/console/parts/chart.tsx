@@ -12,7 +12,7 @@ interface ChartProps {
   pick(line: number, point: number): void;
 }
 
-/** Lines over days. What it shows stands in a table as well, which keys and screen readers reach. */
+/** Lines over days. All of it stands in a table too, which keys and screen readers reach. */
 export default function Chart({ series, told, pick }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const [near, setNear] = useState<Near | null>(null);
@@ -102,7 +102,10 @@ function options(
     cursor: { drag: { x: false, y: false }, points: { size: 9 } },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
     scales: { x: { range: (_, min, max) => (min === max ? [min - day, max + day] : [min, max]) } },
-    axes: [{ ...axis }, { ...axis, size: widthOf }],
+    axes: [
+      { ...axis, space: 100, values: (_, splits) => splits.map(dateOf) },
+      { ...axis, size: widthOf },
+    ],
     series: [{}, ...lines],
     bands: series.map((_, i) => ({
       series: [i * columnsOfLine + 2, i * columnsOfLine + 3],
@@ -113,6 +116,10 @@ function options(
 }
 
 const day = 86_400;
+
+function dateOf(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString().slice(0, 10);
+}
 
 /** Room for the longest number of the axis. */
 function widthOf(_: uPlot, values: string[] | null): number {

@@ -36,16 +36,18 @@ export function FilterForm({ sourceId, filter, facets }: FilterFormProps) {
     <form class="row samples-filter" key={here} ref={form} onSubmit={submit}>
       <label>
         Metric
-        <select name="metric" defaultValue={filter.metric} onChange={choose}>
+        <select name="metric" onChange={choose}>
           {facets.metrics.map(({ key, name }) => (
-            <option key={key} value={key}>
+            <option key={key} value={key} selected={key === filter.metric}>
               {name === key ? key : `${name} (${key})`}
             </option>
           ))}
-          <option value={everyMetric}>all metrics</option>
+          <option value={everyMetric} selected={filter.metric === everyMetric}>
+            all metrics
+          </option>
         </select>
       </label>
-      {filter.metric !== everyMetric &&
+      {filter.metric === facets.metric &&
         facets.labels.map((label) => (
           <LabelChoice key={label.name} {...{ label, choose, chosen: filter.labels[label.name] }} />
         ))}
@@ -81,15 +83,14 @@ interface LabelChoiceProps {
 
 function LabelChoice({ label: { name, values, cut }, chosen, choose }: LabelChoiceProps) {
   const known = chosen === undefined || values.includes(chosen) ? values : [chosen, ...values];
-  // Prefixed, for a label's text may be empty, which stands for all of them.
-  const value = chosen === undefined ? '' : `=${chosen}`;
   return (
     <label>
       {name}
-      <select name={labelInput + name} defaultValue={value} onChange={choose}>
+      {/* Values are prefixed, for a label's text may be empty, which stands for all of them. */}
+      <select name={labelInput + name} onChange={choose}>
         <option value="">all{cut && ' (the first are listed)'}</option>
         {known.map((text) => (
-          <option key={text} value={`=${text}`}>
+          <option key={text} value={`=${text}`} selected={text === chosen}>
             {text === '' ? '(empty)' : text}
           </option>
         ))}

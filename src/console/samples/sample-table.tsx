@@ -27,7 +27,7 @@ export function SampleTable(props: { sourceId: string; filter: SamplesFilter }) 
   );
   const every = filter.metric === everyMetric;
   return (
-    <section aria-label="Values">
+    <section class="values" aria-label="Values">
       <h2>Values</h2>
       <ReadFailure error={error} kept={data !== null} />
       {data?.samples.length === 0 && <Nothing sourceId={sourceId} filter={filter} />}

@@ -26,7 +26,7 @@ export function chainTold(trace: TraceAnswer, received: string): string {
       : `it took the place of ${earlier.join(', ')}`;
   return (
     `The ${sample.sandbox ? 'sandbox ' : ''}value ${sample.value} of ${of} stands in ` +
-    `${placeTold(trace)} of the ${ways[delivery.delivery]}${named} that was received ${received}; ` +
+    `${placeTold(trace)} of the ${ways[delivery.delivery]}${named} received ${received}; ` +
     `${before}.`
   );
 }
