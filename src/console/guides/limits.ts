@@ -57,8 +57,8 @@ from the same bucket. Three headers are on each answer:
 Beyond it the answer is 429 with \`Retry-After\`: wait so many seconds, then send the same again. A
 refused key takes nothing from the bucket.
 
-To send much, send large deliveries instead of many: a document of ${mebibytes(all.deliveryBytesMax)}
-is one request.
+To send much, send large deliveries instead of many: a document of
+${mebibytes(all.deliveryBytesMax)} is one request.
 
 ## Windows
 
