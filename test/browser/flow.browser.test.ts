@@ -118,12 +118,12 @@ describeWith('the app', await chromiumOrSkip(), (chromium) => {
     }
     await page.goto(`${app.url}/sources/new`);
     await page.getByText('needs the permission sources.manage').waitFor();
-    const status = await page.evaluate(async () => {
-      const sources = await (await fetch('/app/api/sources')).json();
-      const path = `/app/api/sources/${sources.sources[0].source_id}/keys`;
+    const answer = await page.request.get(`${app.url}/app/api/sources`);
+    const { sources } = (await answer.json()) as { sources: { source_id: string }[] };
+    const status = await page.evaluate(async (path) => {
       const body = JSON.stringify({ scope: 'read', sandbox: false, expires_days: 1 });
       return (await fetch(path, { method: 'POST', body })).status;
-    });
+    }, `/app/api/sources/${sources[0]!.source_id}/keys`);
     expect(status).toBe(403);
     await reader.context.close();
   }, 60_000);
