@@ -25,11 +25,12 @@ export interface NamedEndpoint {
   readonly endpoint: Endpoint;
 }
 
-/** All endpoints that the areas export, in their order. */
+/** All endpoints that the areas export; by name within an area, as modules list their exports. */
 export const allEndpoints: readonly NamedEndpoint[] = Object.entries(areas).flatMap(
   ([area, declared]) =>
     Object.entries(declared)
       .filter((pair): pair is [string, Endpoint] => isEndpoint(pair[1]))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([id, endpoint]) => ({ id, area, endpoint })),
 );
 
