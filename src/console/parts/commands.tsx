@@ -53,7 +53,8 @@ function Sending({ of }: { of: ExampleOf }) {
   return (
     <>
       <p>
-        The command reads {what} from <code>{variable}</code>:
+        The command reads {what} from <code>{variable}</code>
+        {webhook ? ':' : '; with a sandbox key, all that it sends is marked test:'}
       </p>
       <CopyableBlock text={`export ${variable}='…'`} label={`the line that sets ${variable}`} />
       <fieldset class="row">

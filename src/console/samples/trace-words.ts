@@ -19,11 +19,11 @@ export function chainTold(trace: TraceAnswer, received: string): string {
   const [name] = delivery.idempotency_keys;
   const named = name === undefined ? '' : ` named ${name}`;
   const earlier = superseded.slice(0, 3).map(({ value }) => value);
-  if (superseded.length > 3) earlier.push(`${superseded.length - 3} more`);
+  const more = superseded.length > 3 ? ` and ${superseded.length - 3} more` : '';
   const before =
     earlier.length === 0
       ? 'no other value was there before'
-      : `it took the place of ${earlier.join(', ')}`;
+      : `it took the place of ${earlier.join(', ')}${more}`;
   return (
     `The ${sample.sandbox ? 'sandbox ' : ''}value ${sample.value} of ${of} stands in ` +
     `${placeTold(trace)} of the ${ways[delivery.delivery]}${named} received ${received}; ` +
