@@ -1,8 +1,8 @@
-import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import type { PageFilter } from '../../src/catalog/delivery-pages-contract.ts';
 import { openCatalog } from '../../src/catalog/open.ts';
+import { writeManyDeliveries } from '../support/many-deliveries.ts';
 import { claimFor, oneSample, seedSource, sha256, store, tempCatalog } from './support.ts';
 
 const hour = 3_600_000;
@@ -205,24 +205,7 @@ describe(`${many} deliveries of one source`, () => {
   beforeAll(async () => {
     ({ sourceId, companyId } = await seedSource(catalog));
     // All received in ten minutes; one of 97 waits, of 89 is rejected, of 83 is sandbox.
-    const db = new Sqlite(place.path);
-    db.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${many})
-      insert into deliveries (artifact_id, source_id, sandbox, receipt_shape_version,
-        shape_version, generation, sha256, bytes, delivery, media_type, encoding, received_at,
-        object, object_offset, object_length, status, due_at, failures, crashes, settled_at,
-        records, parsed, rejected, samples, blank, superseded_within)
-      select randomblob(16), (select max(id) from sources), i % 83 = 0, 1, 1, 0, randomblob(32),
-        100, 'push', 'application/json', 'identity', ${now} - 600000 + i * 6, 'o' || i, 0, 100,
-        case when i % 97 = 0 then 'queued' when i % 89 = 0 then 'rejected' else 'parsed' end,
-        0, 0, 0, case when i % 97 = 0 then null else ${now} end,
-        1, i % 89 <> 0, i % 89 = 0, 1, 0, 0 from n;
-      insert into delivery_keys (source_id, sandbox, key, sequence, ordinal, named_at)
-      select source_id, sandbox, 'key-' || sequence, sequence, 0, received_at from deliveries
-        where object like 'o%';
-      insert into delivery_conflicts (sequence, key, sha256, at, source_id, received_at)
-      select sequence, 'k', randomblob(32), 1, source_id, received_at from deliveries
-        where object like 'o%' and sequence % 1009 = 0;`);
-    db.close();
+    writeManyDeliveries(place.path, { sourceId, many, now, waiting: true });
   });
 
   const reads: Record<string, () => Promise<unknown>> = {
