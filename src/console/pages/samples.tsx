@@ -3,7 +3,8 @@ import { useRef } from 'preact/hooks';
 import { lazy, useLocation } from 'preact-iso';
 import type { AnswerOf } from '../../domain/api/app/endpoint.ts';
 import type { readFacets } from '../../domain/api/app/samples.ts';
-import { address, get } from '../api.ts';
+import { address } from '../address.ts';
+import { get } from '../api.ts';
 import { ReadFailure } from '../parts/stale.tsx';
 import {
   asQuery,

@@ -1,4 +1,4 @@
-import { address } from '../api.ts';
+import { address } from '../address.ts';
 
 /** Which samples are looked at: what stands in the address of the page. */
 export interface SamplesFilter {
