@@ -22,8 +22,8 @@ Then make a [new source](/sources/new) that is delivered by push, with three fie
 
 ## 2. Make a key
 
-On the source's **Developer** tab, make a key of scope \`read_write\` and choose **sandbox**. You
-are asked for your passkey. The key is shown once: copy it now.
+On the source's **Developer** tab, make a key that reads and writes, and tick **Sandbox**. You are
+asked for your passkey. The key is shown once: copy it now.
 
 \`\`\`sh
 export WEIR_KEY="<the key you copied>"
@@ -67,8 +67,8 @@ curl -sS -H "Authorization: Bearer $WEIR_KEY" \\
   "${api}/v1/samples?from=2026-01-01&to=2026-02-01"
 \`\`\`
 
-On the source's **Samples** tab, choose **sandbox** to see it, and click the value: its history
-leads back to the delivery and to the record in it.
+On the source's **Samples** tab, tick **With sandbox samples** to see it, and click the value: its
+history leads back to the delivery and to the record in it.
 
 ## Then
 

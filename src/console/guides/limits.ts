@@ -30,7 +30,7 @@ const rows: readonly (readonly [what: string, limit: string, beyond: string])[] 
   ],
   ['Samples of an answer', count(all.samplesPerAnswerMax), '`truncated` says so'],
   ['Characters of a metric key', count(all.metricKeyCharsMax), 'not saved'],
-  ['Days that a key lives at most', count(all.keyLifetimeDays), 'not made'],
+  ['Days that a key lives, unless it is made for others', count(all.keyLifetimeDays), '401'],
   ['Hours that an old signing secret goes on', count(all.oldSecretHours), 'it opens nothing'],
 ];
 

@@ -95,7 +95,7 @@ Sign the bytes that leave, after all encoding, and let nothing lay out the JSON 
 
 ## A new secret
 
-**Rotate** on the Developer tab shows a new secret once. The old one opens for
+**Rotate secret** on the Developer tab shows a new secret once. The old one opens for
 ${limits.oldSecretHours} more hours, and the tab shows when it was last used, so deploy the new
 one and see the old one go quiet. A second rotation within that time ends the older secret at
 once.
