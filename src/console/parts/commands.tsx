@@ -6,7 +6,7 @@ import { type ExampleOf, environment, readingExample, sendingExamples } from '..
 import type { SourceOfPage } from '../pages/source.tsx';
 import { useSignedIn } from '../session.tsx';
 import { useRead } from '../use-read.ts';
-import { Copyable, CopyableBlock } from './copy.tsx';
+import { CopyableBlock } from './copy.tsx';
 import { Failure } from './notice.tsx';
 
 /** Commands for this source, its way and its fields; the address says for which tool. */
@@ -28,10 +28,13 @@ export function Commands({ source }: { source: SourceOfPage }) {
       )}
       <h2>Read the samples</h2>
       {session.demo ? (
-        <p>
-          With the demo key, which every demo deployment has and which only reads:{' '}
-          <Copyable text={demoKey} label="the demo key" />
-        </p>
+        <>
+          <p>With the demo key, which every demo deployment has and which only reads:</p>
+          <CopyableBlock
+            text={`export ${environment.key}='${demoKey}'`}
+            label={`the line that sets ${environment.key}`}
+          />
+        </>
       ) : (
         <p class="quiet">
           With a key that may read. What was sent a second ago may still be parsed.
