@@ -83,14 +83,15 @@ export async function dryRunner(settings: Settings, catalog: Catalog) {
  * Parses a delivery as a next generation would be, and says how that differs from what stands.
  * Nothing is written.
  *
- * @param samplesMax absent: records are compared, of any number of samples; else the samples too
+ * @param rowsMax absent: records are compared, of any number of samples; else the samples too, up
+ *   to so many of them and of rejections
  * @throws NotTried
  */
 export async function dryRun(
   { catalog, samples, pool }: DryRunTools,
   delivery: Delivery,
   { shape, personalNow }: TriedShape,
-  samplesMax?: number,
+  rowsMax?: number,
 ): Promise<DryRun> {
   const source = (await catalog.directory.source(delivery.sourceId))!;
   const input = inputOf({
@@ -98,7 +99,7 @@ export async function dryRun(
     company: (await catalog.directory.company(source.companyId))!,
     metrics: await catalog.directory.metrics(source.companyId),
   });
-  const compared = new Compared(samplesMax);
+  const compared = new Compared(rowsMax);
   const takeRows = async (rows: RowPieces) => {
     await compared.after(rows);
     return !compared.tooMany;
@@ -108,10 +109,11 @@ export async function dryRun(
   });
   const outcome = outcomes[0]!;
   if (outcome.kind === 'done') await compared.after(outcome);
-  if (compared.tooMany) throw new NotTried('too_large', `more than ${samplesMax} samples`);
+  const tooLarge = () => new NotTried('too_large', `more than ${rowsMax} samples or rejections`);
+  if (compared.tooMany) throw tooLarge();
   if (outcome.kind !== 'done') throw new NotTried(outcome.kind, outcome.reason);
   await compared.before(samples, delivery);
-  if (compared.tooMany) throw new NotTried('too_large', `more than ${samplesMax} samples`);
+  if (compared.tooMany) throw tooLarge();
   return { ...(await compared.difference(samples, delivery, outcome)), parsed: outcome };
 }
 
@@ -119,36 +121,44 @@ export async function dryRun(
 class Compared {
   readonly #records = new GenerationDiff();
   readonly #samples: SampleDiff | null;
-  readonly #samplesMax: number;
+  readonly #rowsMax: number;
   readonly #rejected = new Set<number>();
   readonly #rejections: Rejection[] = [];
   #rowsAfter = 0;
   #rowsBefore = 0;
 
-  constructor(samplesMax: number | undefined) {
-    this.#samples = samplesMax === undefined ? null : new SampleDiff();
-    this.#samplesMax = samplesMax ?? Number.POSITIVE_INFINITY;
+  constructor(rowsMax: number | undefined) {
+    this.#samples = rowsMax === undefined ? null : new SampleDiff();
+    this.#rowsMax = rowsMax ?? Number.POSITIVE_INFINITY;
   }
 
   get tooMany(): boolean {
-    return Math.max(this.#rowsBefore, this.#rowsAfter) > this.#samplesMax;
+    return Math.max(this.#rowsBefore, this.#rowsAfter) > this.#rowsMax;
   }
 
   async after({ sampleRows, rejectionRows }: RowPieces): Promise<void> {
     const missing = rejectionsShown - this.#rejections.length;
     this.#rejections.push(...firstRejections(rejectionRows, missing));
-    for (const record of rejectedRecords(rejectionRows)) this.#rejected.add(record);
+    for (const record of rejectedRecords(rejectionRows)) {
+      this.#rejected.add(record);
+      if (await this.#full()) return;
+    }
     for (const row of parsedRows(sampleRows)) {
       this.#records.after(row);
       this.#samples?.after(row);
-      this.#rowsAfter += 1;
-      if (this.#rowsAfter % rowsAtOnce === 0) await setImmediate();
-      if (this.tooMany) return;
+      if (await this.#full()) return;
     }
   }
 
+  async #full(): Promise<boolean> {
+    this.#rowsAfter += 1;
+    if (this.#rowsAfter % rowsAtOnce === 0) await setImmediate();
+    return this.tooMany;
+  }
+
   async before(store: DryRunTools['samples'], delivery: Delivery): Promise<void> {
-    if ((delivery.counts?.samples ?? 0) === 0) return;
+    this.#rowsBefore = delivery.counts?.rejected ?? 0;
+    if (this.tooMany || (delivery.counts?.samples ?? 0) === 0) return;
     const { sourceId, sequence, generation } = delivery;
     const cut = lineCutter();
     for await (const chunk of store.generation({ sourceId, sequence, generation })) {
