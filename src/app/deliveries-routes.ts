@@ -7,9 +7,9 @@ import {
   readDelivery,
   readRecordTexts,
   rejectionsPageMax,
-  statusCountMax,
 } from '../domain/api/app/deliveries.ts';
 import type { QueryOf } from '../domain/api/app/endpoint.ts';
+import { countedMax } from '../domain/counted.ts';
 import type { Route } from '../http/routes.ts';
 import { readRecords } from '../proof/records.ts';
 import { bodyGiver } from './delivery-body.ts';
@@ -91,7 +91,7 @@ async function list(
   return {
     deliveries: found.slice(0, limit).map(listedView),
     next: last && `${last.receivedAt}-${last.sequence}`,
-    counts: await catalog.deliveryPages.counts(sourceId, bounds, statusCountMax),
+    counts: await catalog.deliveryPages.counts(sourceId, bounds, countedMax.status),
     keys_cut: cut,
   };
 }

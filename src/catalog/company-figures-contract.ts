@@ -27,7 +27,7 @@ export interface Figures {
     readonly medianMs: number;
     readonly p95Ms: number;
   } | null;
-  /** Those that wait or are being parsed, counted up to `backlogMax`. */
+  /** Those that wait or are being parsed, counted up to `countedMax`. */
   readonly backlog: { readonly deliveries: number; readonly oldestReceivedAt: number | null };
   /** Of deliveries received in the last 24 hours. */
   readonly rejected: { readonly records: number; readonly deliveries: number };

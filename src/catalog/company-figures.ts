@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { countedMax } from '../domain/counted.ts';
 import type { CheckResult, CompanyFigures, Figures } from './company-figures-contract.ts';
 import { allStatuses, sandboxes } from './delivery-pages.ts';
 import type { DbBool } from './dialect.ts';
@@ -13,8 +14,6 @@ const dayMs = 24 * 3_600_000;
 export const figureMinutes = 15;
 /** Of more deliveries than these the lag is taken of every so-manieth. */
 const lagsMax = 1_000;
-/** Of one source's deliveries of one status. */
-export const backlogMax = 10_000;
 
 export function figuresReads(at: Db): FiguresReads {
   const { db, dialect } = at;
@@ -117,11 +116,16 @@ function sourceIds({ db, dialect }: Db, companyId: string) {
     .execute();
 }
 
+/** No source has the id 0; not every database takes a list of none. */
+function idsOf(sources: Of['sources']): number[] {
+  return [0, ...sources.map((one) => one.id)];
+}
+
 /** Deliveries of the company as one index has them, `deliveries_by_status`. */
 function deliveriesOf({ at, sources, sandboxes }: Of, statuses = allStatuses) {
   return at.db
     .selectFrom('deliveries')
-    .where('source_id', 'in', [0, ...sources.map((one) => one.id)])
+    .where('source_id', 'in', idsOf(sources))
     .where('sandbox', 'in', sandboxes)
     .where(
       'status',
@@ -168,7 +172,7 @@ async function lagOf(of: Of, received: number): Promise<Figures['lag']> {
 
 async function backlogOf(of: Of): Promise<Figures['backlog']> {
   const waiting = () => deliveriesOf(of, ['queued', 'parsing']);
-  const some = waiting().select('sequence').limit(backlogMax);
+  const some = waiting().select('sequence').limit(countedMax.backlog);
   const { deliveries } = await of.at.db
     .selectFrom(some.as('some'))
     .select(sql<number>`count(*)`.as('deliveries'))
@@ -200,11 +204,7 @@ async function rejectedOf(of: Of): Promise<Figures['rejected']> {
   const { records } = await of.at.db
     .selectFrom('deliveries')
     .select(sql<number>`coalesce(sum(rejected), 0)`.as('records'))
-    .where(
-      'source_id',
-      'in',
-      of.sources.map((one) => one.id),
-    )
+    .where('source_id', 'in', idsOf(of.sources))
     .where('sandbox', 'in', of.sandboxes)
     .where('received_at', '>=', from)
     .where('rejected', '>', sql.lit(0))

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { countedMax } from '../domain/counted.ts';
 import type { DeliveryStatus } from '../domain/nouns.ts';
 import { assert } from '../std/assert.ts';
 import type { DeliveryDetails, DeliveryPages, PageFilter } from './delivery-pages-contract.ts';
@@ -7,9 +8,6 @@ import { deliveryOf, selectDeliveries } from './rows.ts';
 import type { Db, Schema } from './schema.ts';
 
 export const allStatuses: readonly DeliveryStatus[] = ['queued', 'parsing', 'parsed', 'rejected'];
-
-/** Conflicts of one delivery that a list counts. */
-export const conflictsCountedMax = 1_000;
 
 export function deliveryPagesReads(at: Db): DeliveryPages {
   const { db, dialect } = at;
@@ -26,7 +24,7 @@ export function deliveryPagesReads(at: Db): DeliveryPages {
             .where('k.ordinal', '=', 0)
             .as('first_key'),
           sql<number>`(select count(*) from (select 1 from delivery_conflicts as c
-            where c.sequence = d.sequence limit ${conflictsCountedMax}))`.as('conflicts'),
+            where c.sequence = d.sequence limit ${countedMax.conflicts}))`.as('conflicts'),
         ])
         .orderBy('d.received_at', 'desc')
         .orderBy('d.sequence', 'desc')
@@ -158,16 +156,18 @@ function amongSequences(
   filter: PageFilter,
   sequences: readonly number[],
 ) {
+  // No delivery has the sequence 0; not every database takes a list of none.
+  const some = sequences.length === 0 ? [0] : sequences;
   let select = at.db
     .selectFrom('deliveries')
     .select(['received_at', 'sequence'])
-    .where('sequence', 'in', sequences.length === 0 ? [0] : sequences)
+    .where('sequence', 'in', some)
     .where(sql<number>`+source_id`, '=', sourceOf(at, sourceId))
     .where(sql`+sandbox`, 'in', sandboxes(at.dialect, filter));
   if (filter.status !== undefined) select = select.where(sql`+status`, '=', filter.status);
   if (filter.conflicting) {
     select = select.where('sequence', 'in', (eb) =>
-      eb.selectFrom('delivery_conflicts').select('sequence').where('sequence', 'in', sequences),
+      eb.selectFrom('delivery_conflicts').select('sequence').where('sequence', 'in', some),
     );
   }
   return within(select, filter);

@@ -13,7 +13,7 @@ let place: Awaited<ReturnType<typeof tempCatalog>>;
 let catalog: Catalog;
 beforeAll(async () => {
   place = await tempCatalog();
-  catalog = await openCatalog(place.url, { thread: false });
+  catalog = await openCatalog(place.url, { thread: true });
 });
 afterAll(async () => {
   await catalog.close();

@@ -1,6 +1,7 @@
 import type { RefObject } from 'preact';
+import { countedMax } from '../../domain/counted.ts';
 import { SandboxBadge, StatusBadge } from '../parts/marks.tsx';
-import { bytes, count } from '../parts/numbers.ts';
+import { bytes, count, countUpTo } from '../parts/numbers.ts';
 import { Time } from '../parts/time.tsx';
 import type { LiveRows, Row } from './live-rows.ts';
 
@@ -79,7 +80,9 @@ function DeliveryRow({ sourceId, row, left }: { sourceId: string; row: Row; left
         {row.sandbox && <SandboxBadge />}
         {row.conflicts > 0 && (
           <span class="badge warn" title="Its key came again with other bytes.">
-            {row.conflicts} {row.conflicts === 1 ? 'conflict' : 'conflicts'}
+            {row.conflicts === 1
+              ? '1 conflict'
+              : `${countUpTo(row.conflicts, countedMax.conflicts)} conflicts`}
           </span>
         )}
         {row.damage && <span class="badge bad">bytes {row.damage}</span>}

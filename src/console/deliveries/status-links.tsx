@@ -1,14 +1,12 @@
 import type { listDeliveries } from '../../domain/api/app/deliveries.ts';
 import type { AnswerOf } from '../../domain/api/app/endpoint.ts';
-import { count } from '../parts/numbers.ts';
+import { countedMax } from '../../domain/counted.ts';
+import { countUpTo } from '../parts/numbers.ts';
 import { type ListFilter, listAddress } from './filter.ts';
 
 type Counts = AnswerOf<typeof listDeliveries>['counts'];
 
 const statuses = ['queued', 'parsing', 'parsed', 'rejected'] as const;
-/** As the service counts. */
-const countedMax = 10_000;
-
 /** The states with how many deliveries each has; a state leads to its list. */
 export function StatusLinks(props: {
   sourceId: string;
@@ -27,11 +25,9 @@ export function StatusLinks(props: {
   return (
     <nav class="states" aria-label="State">
       {link('', 'all', '')}
-      {statuses.map((status) => link(status, status, counts ? counted(counts[status]) : ''))}
+      {statuses.map((status) =>
+        link(status, status, counts ? countUpTo(counts[status], countedMax.status) : ''),
+      )}
     </nav>
   );
-}
-
-function counted(n: number): string {
-  return n >= countedMax ? `${count(countedMax)} or more` : count(n);
 }

@@ -3,10 +3,11 @@ import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
 import type { AnswerOf } from '../../domain/api/app/endpoint.ts';
 import type { readOverview } from '../../domain/api/app/overview.ts';
+import { countedMax } from '../../domain/counted.ts';
 import { get } from '../api.ts';
 import { duration } from '../parts/duration.ts';
 import { damageText, SandboxBadge } from '../parts/marks.tsx';
-import { bytes, count } from '../parts/numbers.ts';
+import { bytes, count, countUpTo } from '../parts/numbers.ts';
 import { ReadFailure } from '../parts/stale.tsx';
 import { Time } from '../parts/time.tsx';
 import { mayManage, useSignedIn } from '../session.tsx';
@@ -15,8 +16,6 @@ import { useRead } from '../use-read.ts';
 type Read = AnswerOf<typeof readOverview>;
 
 const pollMs = 5_000;
-/** As the service counts. */
-const backlogMax = 10_000;
 
 /** How the company's deliveries go, and whether the service is well. */
 export default function Overview() {
@@ -90,7 +89,10 @@ function Figures({ read }: { read: Read }) {
             : `in the last ${minutes.length} minutes`}
         </p>
       </Tile>
-      <Tile name="Waiting or being parsed" figure={atMost(backlog.deliveries)}>
+      <Tile
+        name="Waiting or being parsed"
+        figure={countUpTo(backlog.deliveries, countedMax.backlog)}
+      >
         <p class="quiet">
           {backlog.oldest_received_at ? (
             <>
@@ -144,10 +146,6 @@ function rate(inMinute: number): string {
   const second = inMinute / 60;
   if (second === 0) return '0';
   return second < 10 ? second.toFixed(second < 1 ? 2 : 1) : count(Math.round(second));
-}
-
-function atMost(n: number): string {
-  return n >= backlogMax ? `${count(backlogMax)} or more` : count(n);
 }
 
 const partNames: Readonly<Record<string, string>> = {

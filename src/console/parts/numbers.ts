@@ -5,6 +5,11 @@ export function count(n: number): string {
   return whole.format(n);
 }
 
+/** A count that stops at a number, which then stands for that many or more. */
+export function countUpTo(n: number, max: number): string {
+  return n >= max ? `${count(max)} or more` : count(n);
+}
+
 /** So many bytes, in the largest unit that leaves a number above one. */
 export function bytes(n: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { countedMax } from '../../counted.ts';
 import { endpoint } from './endpoint.ts';
 
 const instant = z.iso.datetime().describe('RFC 3339, UTC.');
@@ -14,8 +15,6 @@ const whole = (max: number) =>
     .transform(Number)
     .refine((n) => n <= max, { error: `At most ${max}.` });
 
-/** Counted by status, each up to this. */
-export const statusCountMax = 10_000;
 /** Names that the beginning of an idempotency key finds at most. */
 export const namesFoundMax = 500;
 /** Deliveries on a page, rejections on a page, names and conflicts of one delivery. */
@@ -51,7 +50,9 @@ export const listedDelivery = z.object({
   counts: counts.nullable().describe('Null until it is parsed for the first time.'),
   refusal: z.string().nullable().describe('The code, where it was rejected as a whole.'),
   idempotency_key: z.string().describe('The first one.'),
-  conflicts: z.int().describe('How often a known key came with other bytes; 1000: or more.'),
+  conflicts: z
+    .int()
+    .describe(`How often a known key came with other bytes; ${countedMax.conflicts}: or more.`),
   damage: damage.nullable(),
 });
 
@@ -79,7 +80,7 @@ export const listDeliveries = endpoint({
     next: z.string().nullable().describe('`before` of the next page; null: this is the last.'),
     counts: z
       .record(status, z.int())
-      .describe(`By status, of the same time and sandbox; ${statusCountMax}: or more.`),
+      .describe(`By status, of the same time and sandbox; ${countedMax.status}: or more.`),
     keys_cut: z.boolean().describe(`More than ${namesFoundMax} keys begin so: some are not found.`),
   }),
 });

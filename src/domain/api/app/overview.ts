@@ -1,10 +1,8 @@
 import { z } from 'zod';
+import { countedMax } from '../../counted.ts';
 import { endpoint } from './endpoint.ts';
 
 const instant = z.iso.datetime().describe('RFC 3339, UTC.');
-
-/** A backlog of so many is "so many or more". */
-export const backlogShownMax = 10_000;
 
 const check = z
   .object({
@@ -34,7 +32,7 @@ export const readOverview = endpoint({
       .nullable()
       .describe('From receipt to readable, of what was received in these minutes; null: nothing.'),
     backlog: z.object({
-      deliveries: z.int().describe(`Waiting or being parsed; ${backlogShownMax}: or more.`),
+      deliveries: z.int().describe(`Waiting or being parsed; ${countedMax.backlog}: or more.`),
       oldest_received_at: instant.nullable(),
     }),
     rejected: z
