@@ -1,5 +1,4 @@
 import './samples.css';
-import { useRef } from 'preact/hooks';
 import { lazy, useLocation } from 'preact-iso';
 import type { AnswerOf } from '../../domain/api/app/endpoint.ts';
 import type { readFacets } from '../../domain/api/app/samples.ts';
@@ -16,6 +15,7 @@ import {
 import { FilterForm } from '../samples/filter-form.tsx';
 import { SampleTable } from '../samples/sample-table.tsx';
 import { SeriesChart } from '../samples/series-chart.tsx';
+import { useKept } from '../samples/use-kept.ts';
 import { useRead } from '../use-read.ts';
 import type { SourceTabProps } from './source.tsx';
 
@@ -36,15 +36,13 @@ function Explorer({ source }: SourceTabProps) {
   const { source_id: sourceId } = source;
   const path = `/app/api/sources/${sourceId}/sample-facets`;
   const labelled = asked.metric === everyMetric ? '' : asked.metric;
-  const { data: read, error } = useRead(
+  const read = useRead(
     `facets ${path} ${labelled}`,
     (signal) => get<typeof readFacets>(path, { metric: labelled }, signal),
     facetsPollMs,
   );
-  // Those of before stay until the next come, so that the form does, and who is at it.
-  const kept = useRef<Facets | null>(null);
-  kept.current = read ?? kept.current;
-  const data = kept.current;
+  const data = useKept(read);
+  const { error } = read;
   const metric = asked.metric || data?.metric;
   if (data?.metrics.length === 0) return <NoSamples source={source} />;
   if (!metric) return <ReadFailure error={error} kept={false} />;

@@ -12,6 +12,7 @@ import {
   type SamplesFilter,
   traceAddress,
 } from './filter.ts';
+import { useKept } from './use-kept.ts';
 
 const pollMs = 10_000;
 
@@ -20,11 +21,13 @@ export function SampleTable(props: { sourceId: string; filter: SamplesFilter }) 
   const { sourceId, filter } = props;
   const path = `/app/api/sources/${sourceId}/samples`;
   const query = { ...asQuery(filter), after: filter.after };
-  const { data, error } = useRead(
+  const read = useRead(
     `samples ${path} ${JSON.stringify(query)}`,
     (signal) => get<typeof listSamples>(path, query, signal),
     pollMs,
   );
+  const data = useKept(read);
+  const { error } = read;
   const every = filter.metric === everyMetric;
   return (
     <section class="values" aria-label="Values">

@@ -16,6 +16,7 @@ import {
   traceAddress,
 } from './filter.ts';
 import { PointTable } from './point-table.tsx';
+import { useKept } from './use-kept.ts';
 
 const Chart = lazy(() => import('../parts/chart.tsx'));
 
@@ -32,11 +33,13 @@ export function SeriesChart({ sourceId, filter, facets }: SeriesChartProps) {
   const { route } = useLocation();
   const path = `/app/api/sources/${sourceId}/series`;
   const query = asQuery(filter);
-  const { data, error } = useRead(
+  const read = useRead(
     `series ${path} ${JSON.stringify(query)}`,
     (signal) => get<typeof readSeries>(path, query, signal),
     pollMs,
   );
+  const data = useKept(read);
+  const { error } = read;
   const about = facets?.metrics.find(({ key }) => key === filter.metric);
   const pick = (line: number, point: number) => {
     route(pointAddress(sourceId, filter, data!, line, point));
