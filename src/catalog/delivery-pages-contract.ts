@@ -25,7 +25,10 @@ export interface DeliveryPages {
     filter: Pick<PageFilter, 'sandbox' | 'receivedFrom' | 'receivedBefore'>,
     max: number,
   ): Promise<Record<DeliveryStatus, number>>;
-  /** What stands beside a delivery, the newest `limit` of each list; null: there is none. */
+  /**
+   * What stands beside a delivery; of each list `limit` are given, and up to `countedMax.beside`
+   * counted. Null: there is no such delivery.
+   */
   details(artifactId: string, limit: number): Promise<DeliveryDetails | null>;
 }
 

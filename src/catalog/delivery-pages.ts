@@ -238,10 +238,14 @@ async function countOf(
   table: 'delivery_keys' | 'delivery_conflicts',
   sequence: number,
 ): Promise<number> {
-  const { count } = await db
+  const some = db
     .selectFrom(table)
-    .select(sql<number>`count(*)`.as('count'))
+    .select('sequence')
     .where('sequence', '=', sequence)
+    .limit(countedMax.beside);
+  const { count } = await db
+    .selectFrom(some.as('some'))
+    .select(sql<number>`count(*)`.as('count'))
     .executeTakeFirstOrThrow();
   return count;
 }

@@ -9,4 +9,6 @@ export const countedMax = {
   backlog: 10_000,
   /** Conflicting redeliveries of one delivery, in a list. */
   conflicts: 1_000,
+  /** Those, and its names, on its own page. */
+  beside: 10_000,
 } as const;

@@ -1,7 +1,8 @@
 import type { readDelivery } from '../../domain/api/app/deliveries.ts';
 import type { AnswerOf } from '../../domain/api/app/endpoint.ts';
+import { countedMax } from '../../domain/counted.ts';
 import { Copyable } from '../parts/copy.tsx';
-import { bytes, count } from '../parts/numbers.ts';
+import { bytes, count, countUpTo } from '../parts/numbers.ts';
 import { Scroll } from '../parts/scroll.tsx';
 import { exactly, Time } from '../parts/time.tsx';
 
@@ -88,6 +89,7 @@ function size(n: number): string {
 
 function Keys({ keys }: { keys: DeliveryOfPage['keys'] }) {
   const more = keys.count - keys.first.length;
+  const most = countedMax.beside - keys.first.length;
   return (
     <>
       {keys.first.map(({ key, named_at: at }, i) => (
@@ -101,7 +103,7 @@ function Keys({ keys }: { keys: DeliveryOfPage['keys'] }) {
           )}
         </div>
       ))}
-      {more > 0 && <span class="quiet">and {count(more)} more</span>}
+      {more > 0 && <span class="quiet">and {countUpTo(more, most)} more</span>}
     </>
   );
 }
@@ -139,13 +141,14 @@ export function Counts({ counts }: { counts: NonNullable<DeliveryOfPage['counts'
 /** The key came again with other bytes, which were not kept. */
 export function Conflicts({ conflicts }: { conflicts: DeliveryOfPage['conflicts'] }) {
   if (conflicts.count === 0) return null;
+  const times = countUpTo(conflicts.count, countedMax.beside);
   return (
     <>
       <h2>Conflicting redeliveries</h2>
       <p>
-        {count(conflicts.count)} {conflicts.count === 1 ? 'time a key' : 'times a key'} of this
-        delivery came with other bytes. The sender got this first receipt, and nothing else was
-        stored: whatever is new in those bytes must come under a key of its own.
+        {conflicts.count === 1 ? 'Once' : `${times} times`} a key of this delivery came with other
+        bytes. The sender got this first receipt, and nothing else was stored: whatever is new in
+        those bytes must come under a key of its own.
       </p>
       <Scroll label="Conflicting redeliveries">
         <table>
