@@ -1,5 +1,5 @@
 import { App, us_listen_socket_close, us_socket_local_port } from 'uWebSockets.js';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -14,12 +14,14 @@ import { TestWeir } from '../support/test-weir.ts';
 /** The console as it is built, on the app listener of a weir. */
 let weir: TestWeir;
 let app: string;
-const assetNames = readdirSync(new URL('../../dist/console/assets', import.meta.url));
-const script = `/assets/${assetNames.find((name) => /^index-.*\.js$/.test(name))}`;
+/** What the page begins with. */
+let script: string;
 
 beforeAll(async () => {
   weir = await TestWeir.start();
   app = `http://localhost:${weir.running.place.app}`;
+  const page = await ask(app);
+  script = /<script type="module"[^>]* src="(\/assets\/[^"]+)"/.exec(page.text)![1]!;
 });
 afterAll(() => weir.stop());
 
@@ -36,6 +38,18 @@ describe('a page', () => {
     expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
     expect(answer.headers['cache-control']).toBe('no-cache');
     expect(answer.text).toContain('<div id="app">');
+  });
+
+  test('is at every address that the console has one for', async () => {
+    const console = readFileSync(new URL('../../src/console/app.tsx', import.meta.url), 'utf8');
+    const paths = [...console.matchAll(/<Route path="([^"]+)"/g)].map(([, path]) => path!);
+    expect(paths.length).toBeGreaterThan(5);
+    for (const path of paths) {
+      const whole = await get(path.replaceAll(/:(\w+)[?*]?/g, '$1'));
+      expect(whole.status, path).toBe(200);
+      const short = await get(path.replaceAll(/\/:\w+[?*]/g, ''));
+      expect(short.status, path).toBe(200);
+    }
   });
 
   test('may run and ask nothing but what is its own, and the API', async () => {
