@@ -168,11 +168,12 @@ async function accepts(keeper: MarkKeeper): Promise<void> {
   if (keeper.refusal !== null) throw new NotReady(keeper.refusal);
 }
 
-/** Where the reference site is: as set, else where the app listener is reached on this machine. */
+/** Where the reference site is: as set, else wherever the app is, which has the reference. */
 function docsOrigins(settings: Settings): string[] {
   if (settings.WEIR_DOCS_ORIGIN !== undefined) return list(settings.WEIR_DOCS_ORIGIN);
   const { port } = settings.WEIR_APP_LISTEN;
-  return [`http://127.0.0.1:${port}`, `http://localhost:${port}`];
+  const { origin } = new URL(settings.appUrl);
+  return [`http://127.0.0.1:${port}`, `http://localhost:${port}`, origin];
 }
 
 /** Tries again while a store is away; a wrong password or a newer schema ends the start. */
