@@ -40,6 +40,8 @@ const rejection = z.object({
   message: z.string(),
 });
 
+const countedBeside = z.int().describe(`${countedMax.beside}: or more.`);
+
 export const listedDelivery = z.object({
   artifact_id: z.uuid(),
   status,
@@ -110,11 +112,11 @@ export const readDelivery = endpoint({
     secret_id: z.uuid().nullable().describe('Of a webhook: the secret that verified it.'),
     checked_at: instant.nullable().describe('When its stored bytes were last looked at.'),
     keys: z.object({
-      count: z.int(),
+      count: countedBeside,
       first: z.array(z.object({ key: z.string(), named_at: instant })),
     }),
     conflicts: z.object({
-      count: z.int(),
+      count: countedBeside,
       newest: z.array(z.object({ key: z.string(), sha256: z.string(), at: instant })),
     }),
     reparse_version: version.describe('Under which it would be parsed again unless told.'),
