@@ -1,7 +1,7 @@
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import { type ChartData, chartData, type SeriesOfChart } from '../samples/chart-data.ts';
+import { type Cell, type ChartData, chartData, type SeriesOfChart } from '../samples/chart-data.ts';
 import { labelsTold } from '../samples/filter.ts';
 
 interface ChartProps {
@@ -136,21 +136,27 @@ interface Near {
 /** How many places to either side of the pointer are looked at. */
 const placesAround = 40;
 
+/** Of each line the point nearest along the days, and of these the one nearest to the pointer. */
 function nearest(plot: uPlot, { at, lines }: ChartData): Near | null {
   const { idx, left = -1, top = -1 } = plot.cursor;
   if (idx === null || idx === undefined || left < 0) return null;
   let found: (Near & { readonly distance: number }) | null = null;
   for (const [line, { last, point }] of lines.entries()) {
-    for (let i = Math.max(0, idx - placesAround); i <= idx + placesAround && i < at.length; i++) {
-      const value = last[i];
-      if (typeof value !== 'number') continue;
-      const [x, y] = [plot.valToPos(at[i]!, 'x') - left, plot.valToPos(value, 'y') - top];
-      // Along the days first: who points above a line means the day.
-      const distance = Math.hypot(x * 3, y);
-      if (found === null || distance < found.distance) found = { line, point: point[i]!, distance };
-    }
+    const i = nearestPlace(last, idx);
+    if (i === null) continue;
+    const [x, y] = [plot.valToPos(at[i]!, 'x') - left, plot.valToPos(last[i]!, 'y') - top];
+    const distance = Math.hypot(x, y);
+    if (found === null || distance < found.distance) found = { line, point: point[i]!, distance };
   }
   return found && { line: found.line, point: found.point };
+}
+
+function nearestPlace(values: readonly Cell[], place: number): number | null {
+  for (let away = 0; away <= placesAround; away++) {
+    if (typeof values[place + away] === 'number') return place + away;
+    if (typeof values[place - away] === 'number') return place - away;
+  }
+  return null;
 }
 
 function nearTold(series: readonly SeriesOfChart[], { line, point }: Near): string {
