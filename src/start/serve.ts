@@ -169,7 +169,9 @@ async function accepts(keeper: MarkKeeper): Promise<void> {
 }
 
 /** Where the reference site is: as set, else wherever the app is, which has the reference. */
-function docsOrigins(settings: Settings): string[] {
+export function docsOrigins(
+  settings: Pick<Settings, 'WEIR_DOCS_ORIGIN' | 'WEIR_APP_LISTEN' | 'appUrl'>,
+): string[] {
   if (settings.WEIR_DOCS_ORIGIN !== undefined) return list(settings.WEIR_DOCS_ORIGIN);
   const { port } = settings.WEIR_APP_LISTEN;
   const { origin } = new URL(settings.appUrl);

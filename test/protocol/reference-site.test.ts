@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ReferenceSite } from '../../src/http/reference-site.ts';
 import { SamplesAway } from '../../src/samples/samples.ts';
+import { docsOrigins } from '../../src/start/serve.ts';
+import { readSettings } from '../../src/start/settings.ts';
 import { type ApiHere, type HereSource, startApiHere } from '../support/api-here.ts';
 import { type Answer, ask, jsonOf } from '../support/ask.ts';
 import { head, RawSocket } from '../support/raw-socket.ts';
@@ -258,6 +260,20 @@ describe('origins of the list', () => {
       expect(() => new ReferenceSite([origin])).toThrow(/^WEIR_DOCS_ORIGIN: .* is no origin/);
     },
   );
+});
+
+describe('where it is', () => {
+  test('as set, and nowhere else', () => {
+    const set = readSettings({ WEIR_DOCS_ORIGIN: `${site}, http://localhost:9999` });
+    expect(docsOrigins(set)).toEqual([site, 'http://localhost:9999']);
+  });
+
+  test('wherever the app is, when nothing is set: by number, by name, behind a proxy', () => {
+    const settings = { WEIR_APP_LISTEN: '127.0.0.1:7001', WEIR_APP_URL: 'https://weir.example/' };
+    expect(docsOrigins(readSettings(settings))).toEqual([
+      ...['http://127.0.0.1:7001', 'http://localhost:7001', 'https://weir.example'],
+    ]);
+  });
 });
 
 describe('last uses, on a running weir', () => {
