@@ -81,6 +81,7 @@ async function list(
     ...(status !== undefined && { status }),
     ...(sequences !== undefined && { sequences }),
     ...(query.conflicting && { conflicting: true as const }),
+    ...(query.rejecting && { rejecting: true as const }),
   };
   const { limit = pageSize } = query;
   const after = query.before === undefined ? {} : { after: cursorOf(query.before) };

@@ -43,6 +43,8 @@ export interface PageFilter {
   readonly sequences?: readonly number[];
   /** Only those whose key came again with other bytes. */
   readonly conflicting?: true;
+  /** Only those of which records were rejected; others may have been good. */
+  readonly rejecting?: true;
 }
 
 export interface PageWant {

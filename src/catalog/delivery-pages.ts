@@ -123,7 +123,9 @@ function chosenIn(at: Db, sourceId: string, filter: PageFilter, page: Page) {
       ? [amongSequences(at, sourceId, filter, filter.sequences)]
       : filter.conflicting
         ? [withConflicts(at, sourceId, filter)]
-        : branches(at, sourceId, filter);
+        : filter.rejecting
+          ? withRejections(at, sourceId, filter)
+          : branches(at, sourceId, filter);
   const [first, ...others] = parts.map((part) =>
     at.db.selectFrom(cut(part as Listed, page).as('part')).selectAll(),
   );
@@ -165,12 +167,27 @@ function amongSequences(
     .where(sql<number>`+source_id`, '=', sourceOf(at, sourceId))
     .where(sql`+sandbox`, 'in', sandboxes(at.dialect, filter));
   if (filter.status !== undefined) select = select.where(sql`+status`, '=', filter.status);
+  if (filter.rejecting) select = select.where('rejected', '>', 0);
   if (filter.conflicting) {
     select = select.where('sequence', 'in', (eb) =>
       eb.selectFrom('delivery_conflicts').select('sequence').where('sequence', 'in', some),
     );
   }
   return within(select, filter);
+}
+
+/** As `branches`, by an index that holds only these. */
+function withRejections(at: Db, sourceId: string, filter: PageFilter) {
+  return sandboxes(at.dialect, filter).map((sandbox) => {
+    const select = at.db
+      .selectFrom('deliveries')
+      .select(['received_at', 'sequence'])
+      .where('source_id', '=', sourceOf(at, sourceId))
+      .where('sandbox', '=', sandbox)
+      .where('rejected', '>', sql.lit(0));
+    const { status } = filter;
+    return within(status === undefined ? select : select.where('status', '=', status), filter);
+  });
 }
 
 /** Few deliveries have any: those are found first, and their states then. */
@@ -190,6 +207,7 @@ function withConflicts(at: Db, sourceId: string, filter: PageFilter) {
     .select(['c.received_at', 'c.sequence'])
     .where('d.sandbox', 'in', sandboxes(at.dialect, filter));
   if (filter.status !== undefined) select = select.where('d.status', '=', filter.status);
+  if (filter.rejecting) select = select.where('d.rejected', '>', 0);
   return db.selectFrom(select.as('found')).select(['received_at', 'sequence']);
 }
 

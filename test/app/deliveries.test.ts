@@ -110,6 +110,9 @@ describe('the list', () => {
     expect(await found('key=list-&whole_key=true')).toEqual([]);
     expect(await found('key=list-b&whole_key=true')).toEqual([sandbox]);
     expect(await found('conflicting=true')).toEqual([first]);
+    expect(await found('rejecting=true')).toEqual([rejected]);
+    expect(await found('rejecting=true&conflicting=true')).toEqual([]);
+    expect(await found('rejecting=true&key=list-')).toEqual([rejected]);
     expect(await found('conflicting=true&status=rejected')).toEqual([]);
     const { received_at } = (await list(pushes)).deliveries[1]!;
     expect(await found(`received_from=${received_at}`)).toEqual([rejected, sandbox]);

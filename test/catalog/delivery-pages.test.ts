@@ -136,6 +136,13 @@ describe('a few deliveries', () => {
       { deliveries: 1, bytes: 2 },
     ]);
     expect(figures.minutes).toHaveLength(15);
+    const rejecting = { rejecting: true } as const;
+    for (const filter of [rejecting, { ...rejecting, status: 'rejected' as const }]) {
+      const found = await catalog.deliveryPages.page(sourceId, filter, { limit: 5 });
+      expect(found.map((one) => one.delivery.artifactId)).toEqual([claims[1]!.artifactId]);
+    }
+    const parsed = { ...rejecting, status: 'parsed' } as const;
+    expect(await catalog.deliveryPages.page(sourceId, parsed, { limit: 5 })).toEqual([]);
     const all = await catalog.figures.figures(companyId, { sandbox: true, now });
     expect([all.minutes[0]!.deliveries, all.backlog.deliveries]).toEqual([2, 3]);
     const nobody = await catalog.figures.figures(sourceId, { sandbox: true, now });
@@ -215,6 +222,7 @@ describe(`${many} deliveries of one source`, () => {
     'rejected ones in sandbox': () => page({ status: 'rejected', sandbox: true }),
     'of some seconds': () => page({ receivedFrom: now - 400_000, receivedBefore: now - 399_000 }),
     'of no time': () => page({ receivedBefore: 1 }),
+    'with rejected records': () => page({ rejecting: true }),
     'with conflicts': () => page({ conflicting: true }),
     'with conflicts, rejected': () => page({ conflicting: true, status: 'rejected' }),
     'of a beginning that very many share': async () => {

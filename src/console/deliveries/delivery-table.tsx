@@ -73,7 +73,7 @@ function DeliveryRow({ sourceId, row, left }: { sourceId: string; row: Row; left
       </td>
       <td class="number short">{bytes(row.bytes)}</td>
       <td class="number">{counted(counts?.records)}</td>
-      <td class="number">{counted(counts?.rejected)}</td>
+      <td class={`number ${counts?.rejected ? 'problem' : ''}`}>{counted(counts?.rejected)}</td>
       <td class="number">{counted(counts?.samples)}</td>
       <td class="number">{row.shape_version}</td>
       <td class="short marks">

@@ -22,8 +22,12 @@ export function FilterForm({ sourceId, filter }: { sourceId: string; filter: Lis
       return;
     }
     const [from, to] = [fromLocal(text('from')), fromLocal(text('to'))];
-    const [sandbox, conflicting] = [text('sandbox'), text('conflicting')];
-    route(listAddress(sourceId, filter, { key, from, to, sandbox, conflicting }));
+    const marks = {
+      sandbox: text('sandbox'),
+      conflicting: text('conflicting'),
+      rejecting: text('rejecting'),
+    };
+    route(listAddress(sourceId, filter, { key, from, to, ...marks }));
   };
   return (
     // Made anew when the address changes, never by what is read meanwhile: typing is not lost.
@@ -55,6 +59,15 @@ export function FilterForm({ sourceId, filter }: { sourceId: string; filter: Lis
             </option>
           ))}
         </select>
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          name="rejecting"
+          value="true"
+          defaultChecked={filter.rejecting === 'true'}
+        />
+        Records rejected
       </label>
       <label class="check">
         <input

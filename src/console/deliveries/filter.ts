@@ -9,11 +9,14 @@ export interface ListFilter {
   readonly key?: string;
   readonly sandbox?: string;
   readonly conflicting?: string;
+  readonly rejecting?: string;
   /** The page, by its cursor. */
   readonly before?: string;
 }
 
-const names = ['status', 'from', 'to', 'key', 'sandbox', 'conflicting', 'before'] as const;
+const times = ['from', 'to'];
+const marks = ['sandbox', 'conflicting', 'rejecting'];
+const names = ['status', ...times, 'key', ...marks, 'before'];
 
 /** @param query of the page's address; what is no part of a filter is passed over */
 export function filterIn(query: Readonly<Record<string, string>>): ListFilter {

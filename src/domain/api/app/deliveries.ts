@@ -70,7 +70,8 @@ export const listDeliveries = endpoint({
     key: z.string().min(1).max(200).optional().describe('An idempotency key, or its beginning.'),
     whole_key: flag.optional().describe('`true`: the key is whole.'),
     sandbox: flag.optional(),
-    conflicting: z.literal('true').optional(),
+    conflicting: z.literal('true').optional().describe('Their key came with other bytes.'),
+    rejecting: z.literal('true').optional().describe('Records of them were rejected.'),
     before: z
       .string()
       .regex(/^[0-9]{1,16}-[0-9]{1,16}$/, 'As `next` of another page has it.')
