@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +18,9 @@ const fields: readonly Field[] = [
   { name: 'note', required: false },
 ];
 const visits = { key: 'visits', name: 'Visits', unit: 'one', labels: ['device', 'place'] };
+
+const tools = ['curl', 'Node', 'Python'] as const;
+type Tool = (typeof tools)[number];
 
 describe('the commands of the developer page send a record that is parsed', () => {
   let weir: TestWeir;
@@ -40,20 +44,10 @@ describe('the commands of the developer page send a record that is parsed', () =
     ['document', 'ndjson'],
     ['webhook', 'csv'],
   ];
-  const tools = ['curl', 'Node', 'Python'] as const;
   const cases = kinds.flatMap(([way, format]) => tools.map((tool) => [way, format, tool] as const));
 
   test.concurrent.each(cases)('%s, %s, by %s', async (delivery, format, tool) => {
-    const source = await weir.source({ delivery, format, fields });
-    const { apiUrl, sourceId } = { apiUrl: weir.url, sourceId: source.sourceId };
-    const of = { apiUrl, sourceId, delivery, format, version: 1, fields, metrics: [visits] };
-    const examples = sendingExamples({ ...of, today: new Date() });
-    const { text } = examples.find(({ name }) => name === tool)!;
-    const sender = await source.withKey();
-    const env = { ...process.env, WEIR_KEY: sender.key, WEIR_SECRET: source.secret };
-    const printed = await run(tool, text, env);
-    const { artifact_id, status } = JSON.parse(printed.slice(printed.indexOf('{')));
-    expect(status).toBe('queued');
+    const { sourceId, artifact_id } = await send(delivery, format, tool);
     await expect
       .poll(async () => (await weir.catalog.deliveries.byArtifact(artifact_id))?.status, {
         timeout: 10_000,
@@ -64,7 +58,29 @@ describe('the commands of the developer page send a record that is parsed', () =
     expect(stored!.counts).toMatchObject({ records: 1, parsed: 1, rejected: 0, samples: 1 });
   });
 
-  async function run(tool: (typeof tools)[number], text: string, env: NodeJS.ProcessEnv) {
+  test.concurrent.each(tools)('a file that is packed comes as it is, by %s', async (tool) => {
+    const bytes = Buffer.from([0, 255, 10, 13, 10, 64]);
+    await writeFile(join(dir, 'example.xlsx'), bytes);
+    const { artifact_id } = await send('document', 'xlsx', tool);
+    const stored = await weir.catalog.deliveries.byArtifact(artifact_id);
+    expect(stored!.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
+  });
+
+  async function send(delivery: DeliveryWay, format: DocumentFormat, tool: Tool) {
+    const source = await weir.source({ delivery, format, fields });
+    const { apiUrl, sourceId } = { apiUrl: weir.url, sourceId: source.sourceId };
+    const of = { apiUrl, sourceId, delivery, format, version: 1, fields, metrics: [visits] };
+    const examples = sendingExamples({ ...of, today: new Date() });
+    const { text } = examples.find(({ name }) => name === tool)!;
+    const sender = await source.withKey();
+    const env = { ...process.env, WEIR_KEY: sender.key, WEIR_SECRET: source.secret };
+    const printed = await run(tool, text, env);
+    const { artifact_id, status } = JSON.parse(printed.slice(printed.indexOf('{')));
+    expect(status).toBe('queued');
+    return { sourceId, artifact_id };
+  }
+
+  async function run(tool: Tool, text: string, env: NodeJS.ProcessEnv) {
     const [command, ending] = {
       curl: ['bash', 'sh'],
       Node: ['node', 'mjs'],
@@ -73,7 +89,7 @@ describe('the commands of the developer page send a record that is parsed', () =
     const file = join(dir, `${crypto.randomUUID()}.${ending}`);
     await writeFile(file, text);
     return await new Promise<string>((resolve, reject) => {
-      execFile(command, [file], { env, timeout: 20_000 }, (error, stdout, stderr) => {
+      execFile(command, [file], { env, cwd: dir, timeout: 20_000 }, (error, stdout, stderr) => {
         if (error) reject(new Error(`${text}\n${stderr}`, { cause: error }));
         else resolve(stdout);
       });
