@@ -45,7 +45,7 @@ const ofChoices = `max_threads = 1, max_execution_time = 30,
 function metricsOf(ask: Ask, sourceId: string): Promise<FoundMetric[]> {
   return ask(
     `SELECT metric, max(sandbox) AS hasSandbox,
-       -max(newest_first) AS firstDay, -min(newest_first) AS lastDay
+       toInt32(-max(newest_first)) AS firstDay, toInt32(-min(newest_first)) AS lastDay
      FROM samples WHERE source_id = {source:UUID} AND is_deleted = 0
      GROUP BY metric ORDER BY metric SETTINGS ${ofChoices}`,
     { source: sourceId },
@@ -112,7 +112,7 @@ async function seriesOf(ask: Ask, { filter, seriesMax, pointsMax }: SeriesQuery)
   const { where, params } = keyed(filter);
   const sets = await ask<FoundSet>(
     `SELECT toString(cityHash64(labels_json, sandbox)) AS hash,
-       -max(newest_first) AS firstDay, -min(newest_first) AS lastDay,
+       toInt32(-max(newest_first)) AS firstDay, toInt32(-min(newest_first)) AS lastDay,
        toUInt32(count() OVER ()) AS total
      FROM samples PREWHERE ${where} WHERE is_deleted = 0
      GROUP BY labels_json, sandbox ORDER BY count() DESC, labels_json, sandbox

@@ -1,5 +1,5 @@
 import 'uplot/dist/uPlot.min.css';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { type Cell, type ChartData, chartData, type SeriesOfChart } from '../samples/chart-data.ts';
 import { labelsTold } from '../samples/filter.ts';
@@ -15,10 +15,10 @@ interface ChartProps {
 /** Lines over days. All of it stands in a table too, which keys and screen readers reach. */
 export default function Chart({ series, told, pick }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
-  const [near, setNear] = useState<Near | null>(null);
+  const [near, setNear] = useNear();
   const theme = useTheme();
   // What is read again and has not changed is not drawn again.
-  const text = JSON.stringify(series);
+  const text = useMemo(() => JSON.stringify(series), [series]);
   const data = useMemo(() => chartData(series), [text]);
   const latest = useRef({ series, pick });
   latest.current = { series, pick };
@@ -49,6 +49,15 @@ export default function Chart({ series, told, pick }: ChartProps) {
       </p>
     </>
   );
+}
+
+/** Said anew only when another point is pointed at. */
+function useNear() {
+  const [near, set] = useState<Near | null>(null);
+  const setNear = useCallback((next: Near | null) => {
+    set((now) => (now?.line === next?.line && now?.point === next?.point ? now : next));
+  }, []);
+  return [near, setNear] as const;
 }
 
 /** Changes with the theme. */

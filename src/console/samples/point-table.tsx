@@ -25,8 +25,12 @@ export function PointTable({ answer, address }: PointTableProps) {
   );
 }
 
+/** Rows that are shown at first. */
+const rowsAtFirst = 100;
+
 function Points({ answer, address }: PointTableProps) {
   const { series } = answer;
+  const [shown, setShown] = useState(rowsAtFirst);
   const rows = new Map<string, (number | undefined)[]>();
   for (const [line, { points }] of series.entries()) {
     for (const [i, day] of points.last_day.entries()) {
@@ -35,22 +39,22 @@ function Points({ answer, address }: PointTableProps) {
       rows.set(day, row);
     }
   }
+  const newestFirst = [...rows].sort(([a], [b]) => (a < b ? 1 : -1));
   return (
-    <table>
-      <thead>
-        <tr>
-          <th>Day</th>
-          {series.map(({ labels, sandbox }) => (
-            <th class="number" key={`${JSON.stringify(labels)}${sandbox}`}>
-              {labelsTold(labels) || 'all samples'} {sandbox && <SandboxBadge />}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {[...rows]
-          .sort(([a], [b]) => (a < b ? 1 : -1))
-          .map(([day, points]) => (
+    <>
+      <table>
+        <thead>
+          <tr>
+            <th>Day</th>
+            {series.map(({ labels, sandbox }) => (
+              <th class="number" key={`${JSON.stringify(labels)}${sandbox}`}>
+                {labelsTold(labels) || 'all samples'} {sandbox && <SandboxBadge />}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {newestFirst.slice(0, shown).map(([day, points]) => (
             <tr key={day}>
               <td class="short">{day}</td>
               {series.map(({ points: of }, line) => {
@@ -63,7 +67,13 @@ function Points({ answer, address }: PointTableProps) {
               })}
             </tr>
           ))}
-      </tbody>
-    </table>
+        </tbody>
+      </table>
+      {shown < rows.size && (
+        <button type="button" onClick={() => setShown(rows.size)}>
+          Show all {rows.size} days
+        </button>
+      )}
+    </>
   );
 }
