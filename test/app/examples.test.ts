@@ -3,9 +3,12 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ExampleOf, exampleRecord, sendingExamples } from '../../src/console/examples.ts';
 import type { DeliveryWay, DocumentFormat, Field } from '../../src/domain/nouns.ts';
+import { describeWith } from '../support/need.ts';
+import { need } from '../support/needed.ts';
 import { TestWeir } from '../support/test-weir.ts';
 
 /** Names that a shell, a program or a CSV could take for something else. */
@@ -22,7 +25,20 @@ const visits = { key: 'visits', name: 'Visits', unit: 'one', labels: ['device', 
 const tools = ['curl', 'Node', 'Python'] as const;
 type Tool = (typeof tools)[number];
 
-describe('the commands of the developer page send a record that is parsed', () => {
+/** What they are run with; each is asked for its version. */
+const programs = await need('curl, openssl and python3', async () => {
+  for (const [program, argument] of [
+    ['curl', '--version'],
+    ['openssl', 'version'],
+    ['python3', '--version'],
+  ] as const) {
+    await promisify(execFile)(program, [argument]).catch((cause: unknown) => {
+      throw new Error(`${program} is not there`, { cause });
+    });
+  }
+});
+
+describeWith('the commands of the developer page send what is parsed', programs, () => {
   let weir: TestWeir;
   let dir: string;
 
