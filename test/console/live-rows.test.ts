@@ -36,7 +36,7 @@ test('while somebody reads, new rows wait and states change in place', () => {
   expect([ids(later.rows), later.waiting]).toEqual([['a5', 'a4', 'a3', 'a2', 'a1'], 0]);
 });
 
-test('a row that a filter no longer finds stays and says so, unlike one that was pushed off', () => {
+test('a row that no filter finds any more stays and says so; one pushed off stays as it is', () => {
   const before = liveRows(null, [row(3), row(2), row(1)], free);
   const gone = liveRows(before, [row(3), row(1)], read);
   expect([ids(gone.rows), [...gone.left]]).toEqual([['a3', 'a2', 'a1'], ['a2']]);

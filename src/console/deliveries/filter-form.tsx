@@ -60,26 +60,19 @@ export function FilterForm({ sourceId, filter }: { sourceId: string; filter: Lis
           ))}
         </select>
       </label>
-      <label class="check">
-        <input
-          type="checkbox"
-          name="rejecting"
-          value="true"
-          defaultChecked={filter.rejecting === 'true'}
-        />
-        Records rejected
-      </label>
-      <label class="check">
-        <input
-          type="checkbox"
-          name="conflicting"
-          value="true"
-          defaultChecked={filter.conflicting === 'true'}
-        />
-        Key came again with other bytes
-      </label>
+      <Check name="rejecting" on={filter.rejecting} text="Records rejected" />
+      <Check name="conflicting" on={filter.conflicting} text="Key came again with other bytes" />
       <button type="submit">Filter</button>
       {narrows(filter) && <a href={`/sources/${sourceId}/deliveries`}>Clear</a>}
     </form>
+  );
+}
+
+function Check({ name, on, text }: { name: string; on: string | undefined; text: string }) {
+  return (
+    <label class="check">
+      <input type="checkbox" name={name} value="true" defaultChecked={on === 'true'} />
+      {text}
+    </label>
   );
 }

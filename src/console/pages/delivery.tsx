@@ -119,13 +119,13 @@ function States({ delivery, sourceId }: { delivery: DeliveryOfPage; sourceId: st
 
 function Undeclared({ delivery, sourceId }: { delivery: DeliveryOfPage; sourceId: string }) {
   const { undeclared_fields: names } = delivery;
+  const shape = `/sources/${sourceId}/shape`;
   if (names.length === 0) return null;
   return (
     <>
       <h2>Undeclared fields</h2>
       <p>
-        These came and are in no sample, since the <a href={`/sources/${sourceId}/shape`}>shape</a>{' '}
-        does not declare them:{' '}
+        The <a href={shape}>shape</a> does not declare them, so they are in no sample:{' '}
         {names.map((name) => (
           <code key={name}>{name} </code>
         ))}
