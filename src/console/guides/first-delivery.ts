@@ -22,7 +22,7 @@ Then make a [new source](/sources/new) that is delivered by push, with three fie
 
 ## 2. Make a key
 
-On the source's **Developer** tab, make a key that reads and writes, and tick **Sandbox**. You are
+On the source's **Developer** tab, make a key that reads and writes, and tick **Sandbox**. You may be
 asked for your passkey. The key is shown once: copy it now.
 
 \`\`\`sh
