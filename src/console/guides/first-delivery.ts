@@ -22,8 +22,8 @@ Then make a [new source](/sources/new) that is delivered by push, with three fie
 
 ## 2. Make a key
 
-On the source's **Developer** tab, make a key that reads and writes, and tick **Sandbox**. You may be
-asked for your passkey. The key is shown once: copy it now.
+On the source's **Developer** tab, make a key that reads and writes, and tick **Sandbox**. You
+may be asked for your passkey. The key is shown once: copy it now.
 
 \`\`\`sh
 export WEIR_KEY="<the key you copied>"
