@@ -88,7 +88,7 @@ describeWith('the app', await chromiumOrSkip(), (chromium) => {
     await page.getByRole('row').filter({ hasText: 'two' }).waitFor();
   }, 60_000);
 
-  test('a sign-in that is too old is asked for again, in place, and what was typed stays', async () => {
+  test('a sign-in that is too old is asked for in place, and what was typed stays', async () => {
     const { page } = manager;
     age(app);
     await toTab(page, 'Developer');

@@ -101,7 +101,8 @@ function click(page: Page, link: string, shown: string, attribute?: string): Pro
       .map((one) => ${attribute ? `one.getAttribute('${attribute}')` : 'one.textContent'}).join();
     const names = (one) => one.textContent.trim().toLowerCase();
     const wanted = ${JSON.stringify(link.toLowerCase())};
-    const link = [...document.querySelectorAll('main a')].find((one) => names(one).startsWith(wanted));
+    const links = [...document.querySelectorAll('main a')];
+    const link = links.find((one) => names(one).startsWith(wanted));
     if (!link) throw new Error('there is no link ' + wanted);
     const before = text();
     const began = performance.now();
