@@ -8,14 +8,17 @@ import { describeWith } from '../support/need.ts';
 import { type OpenedApp, openApp, settled } from './support.ts';
 
 /**
- * With 100,000 deliveries and 500,000 samples the app answers what people do within 100 ms: from
- * the click until what was asked for stands in the page. The least of several is judged, for
- * whatever else runs on the machine only adds to it.
+ * With 100,000 deliveries and 500,000 samples the app shows what people ask for within 100 ms of
+ * the click, drawn. Beside other tests on the same cores that says little, so there it is only
+ * held to what nobody could miss; by itself, on a quiet machine, to the 100 ms:
+ *
+ *     WEIR_TEST_TIMED=1 npx vitest run test/browser/many.browser.test.ts
  */
 const deliveries = 100_000;
 const series = { lines: 200, days: 2_500 };
-const quickMs = 100;
-const tries = 6;
+const timed = process.env.WEIR_TEST_TIMED === '1';
+const quickMs = timed ? 100 : 2_000;
+const tries = 10;
 
 describeWith('many deliveries and samples', await chromiumOrSkip(), (chromium) => {
   let app: OpenedApp;
@@ -40,7 +43,7 @@ describeWith('many deliveries and samples', await chromiumOrSkip(), (chromium) =
     await settled(page);
     const took = await times(tries, () => click(page, 'Older', deliveryCell));
     console.log(`older deliveries: ${told(took)}`);
-    expect(Math.min(...took)).toBeLessThan(quickMs);
+    expect(medianOf(took)).toBeLessThan(quickMs);
     expect(await page.locator(deliveryCell).count()).toBeGreaterThan(20);
   });
 
@@ -53,7 +56,7 @@ describeWith('many deliveries and samples', await chromiumOrSkip(), (chromium) =
       took.push(await click(page, 'all', deliveryCell));
     }
     console.log(`deliveries by state: ${told(took)}`);
-    expect(Math.min(...took)).toBeLessThan(quickMs);
+    expect(medianOf(took)).toBeLessThan(quickMs);
   });
 
   test('older samples are there within 100 ms', async () => {
@@ -61,7 +64,7 @@ describeWith('many deliveries and samples', await chromiumOrSkip(), (chromium) =
     await settled(page);
     const took = await times(tries, () => click(page, 'Older', sampleCell));
     console.log(`older samples: ${told(took)}`);
-    expect(Math.min(...took)).toBeLessThan(quickMs);
+    expect(medianOf(took)).toBeLessThan(quickMs);
   });
 
   test('another window is drawn within 100 ms', async () => {
@@ -73,7 +76,7 @@ describeWith('many deliveries and samples', await chromiumOrSkip(), (chromium) =
       took.push(await click(page, 'Last 12 months', 'canvas', 'aria-label'));
     }
     console.log(`another window: ${told(took)}`);
-    expect(Math.min(...took)).toBeLessThan(quickMs);
+    expect(medianOf(took)).toBeLessThan(quickMs);
   });
 });
 
@@ -84,6 +87,10 @@ async function times(many: number, work: () => Promise<number>): Promise<number[
   const took: number[] = [];
   for (let i = 0; i < many; i++) took.push(await work());
   return took;
+}
+
+function medianOf(took: readonly number[]): number {
+  return took.toSorted((a, b) => a - b)[Math.floor(took.length / 2)]!;
 }
 
 function told(took: readonly number[]): string {
