@@ -83,9 +83,9 @@ function sizeOf(at: HTMLElement) {
   return { width: Math.max(200, at.clientWidth), height };
 }
 
-/** For each line what is drawn, and the edges of its band. */
-function columns({ at, lines }: ChartData): uPlot.AlignedData {
-  const drawn = lines.flatMap(({ last, min, max }) => [last, max, min]);
+/** For each line what is drawn, and the edges of its band where days are put together. */
+function columns({ at, lines, banded }: ChartData): uPlot.AlignedData {
+  const drawn = lines.flatMap(({ last, min, max }) => (banded ? [last, max, min] : [last]));
   return [at, ...drawn] as uPlot.AlignedData;
 }
 
@@ -102,7 +102,8 @@ function options(
   const lines = series.flatMap(({ sandbox }, i): uPlot.Series[] => {
     const stroke = colour(`--line-${i}`);
     const edge = { stroke: 'transparent', points: { show: false } };
-    return [{ stroke, width: 2, ...(sandbox && { dash: [6, 4] }) }, edge, edge];
+    const line = { stroke, width: 2, ...(sandbox && { dash: [6, 4] }) };
+    return data.banded ? [line, edge, edge] : [line];
   });
   const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 } };
   return {
@@ -116,11 +117,15 @@ function options(
       { ...axis, size: widthOf },
     ],
     series: [{}, ...lines],
-    bands: series.map((_, i) => ({
-      series: [i * columnsOfLine + 2, i * columnsOfLine + 3],
-      fill: `color-mix(in srgb, ${colour(`--line-${i}`)} 22%, transparent)`,
-    })),
+    bands: data.banded ? series.map((_, i) => bandOf(i, colour(`--line-${i}`))) : [],
     hooks: { setCursor: [(plot) => setNear(nearest(plot, data))] },
+  };
+}
+
+function bandOf(line: number, colour: string): uPlot.Band {
+  return {
+    series: [line * columnsOfLine + 2, line * columnsOfLine + 3],
+    fill: `color-mix(in srgb, ${colour} 22%, transparent)`,
   };
 }
 

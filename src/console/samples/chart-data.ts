@@ -21,6 +21,8 @@ export interface ChartData {
     /** Which of its points it is. */
     readonly point: readonly (number | undefined)[];
   }[];
+  /** Some point stands for several samples. */
+  readonly banded: boolean;
 }
 
 /** A step so much longer than the usual one of its line has lost a sample. */
@@ -31,8 +33,9 @@ export function chartData(series: readonly SeriesOfChart[]): ChartData {
   const lines = series.map(lineOf);
   const at = [...new Set(lines.flatMap(({ points, gaps }) => [...points.keys(), ...gaps]))];
   at.sort((a, b) => a - b);
+  const banded = series.some(({ points }) => points.samples.some((many) => many > 1));
   return {
-    at,
+    ...{ at, banded },
     lines: lines.map(({ points, gaps, columns }) => {
       const rows = at.map((x) => points.get(x) ?? (gaps.has(x) ? null : undefined));
       const column = (values: readonly number[]): Cell[] =>
