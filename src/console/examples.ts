@@ -23,7 +23,7 @@ export interface Example {
 /** How the examples read a key and a secret. */
 export const environment = { key: 'WEIR_KEY', secret: 'WEIR_SECRET' } as const;
 
-/** Ends a document within a command; no line of JSON or of these CSVs is like it. */
+/** Ends a document within a command; no line of JSON is like it. */
 const end = 'END_OF_DELIVERY';
 
 /** Sends one record; sent again, the first receipt comes. */
@@ -161,7 +161,24 @@ function curl(url: string, headers: readonly Header[], body: string | null, file
       : `  -H "${name}: Bearer $${environment.key}" \\`,
   );
   const command = [`curl -sS '${url}' \\`, ...lines, `  --data-binary @${file}`].join('\n');
-  return body === null ? command : `${command} <<'${end}'\n${body}\n${end}`;
+  if (body === null) return command;
+  if (!standsInShell(body)) return `printf '${printfText(`${body}\n`)}' |\n${command}`;
+  return `${command} <<'${end}'\n${body}\n${end}`;
+}
+
+/**
+ * A field's name may have lines of its own: one like `end` would end the document, and the next
+ * ones would be run. A terminal takes other control characters for keys, a CR for the end of a line.
+ */
+function standsInShell(body: string): boolean {
+  return !/[^\P{Cc}\t\n]/u.test(body) && !body.split('\n').includes(end);
+}
+
+/** As `printf` of a shell reads it between apostrophes, on one line. */
+function printfText(text: string): string {
+  const octal = (byte: number) => `\\${byte.toString(8).padStart(3, '0')}`;
+  const bytes = (char: string) => [...new TextEncoder().encode(char)].map(octal).join('');
+  return text.replaceAll('%', '%%').replaceAll(/[\\'\p{Cc}]/gu, bytes);
 }
 
 function node(url: string, headers: readonly Header[], body: string): string {

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,10 +83,35 @@ describeWith('the commands of the developer page send what is parsed', programs,
     expect(stored!.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
   });
 
-  async function send(delivery: DeliveryWay, format: DocumentFormat, tool: Tool) {
-    const source = await weir.source({ delivery, format, fields });
+  test.each([
+    ['csv', '\n'],
+    ['csv', '\r'],
+    ['tsv', '\n'],
+  ] as const)('a name of a field in %s runs no command, after %j', async (format, line) => {
+    const ran = join(dir, crypto.randomUUID());
+    const name = ['%d \u0003\u009b', 'END_OF_DELIVERY', `touch '${ran}'`, '#\\'].join(line);
+    const day: Field = { name: 'day', role: 'period' };
+    const named = [day, { ...fields[1]!, name }, ...fields.slice(2)];
+    const { artifact_id } = await send('document', format, 'curl', named);
+    const { undeclaredFields } = (await weir.catalog.deliveries.byArtifact(artifact_id))!;
+    expect([undeclaredFields, existsSync(ran)]).toEqual([[], false]);
+    await expect
+      .poll(async () => (await weir.catalog.deliveries.byArtifact(artifact_id))?.counts?.samples, {
+        timeout: 10_000,
+      })
+      .toBe(1);
+  });
+
+  async function send(
+    delivery: DeliveryWay,
+    format: DocumentFormat,
+    tool: Tool,
+    declared = fields,
+  ) {
+    const source = await weir.source({ delivery, format, fields: declared });
     const { apiUrl, sourceId } = { apiUrl: weir.url, sourceId: source.sourceId };
-    const of = { apiUrl, sourceId, delivery, format, version: 1, fields, metrics: [visits] };
+    const what = { apiUrl, sourceId, delivery, format, version: 1, fields: declared };
+    const of = { ...what, metrics: [visits] };
     const examples = sendingExamples({ ...of, today: new Date() });
     const { text } = examples.find(({ name }) => name === tool)!;
     const sender = await source.withKey();
