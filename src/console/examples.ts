@@ -168,7 +168,7 @@ function curl(url: string, headers: readonly Header[], body: string | null, file
 
 /**
  * A field's name may have lines of its own: one like `end` would end the document, and the next
- * ones would be run. A terminal takes other control characters for keys, a CR for the end of a line.
+ * ones would be run. A terminal takes other control characters for keys, and a CR for Enter.
  */
 function standsInShell(body: string): boolean {
   return !/[^\P{Cc}\t\n]/u.test(body) && !body.split('\n').includes(end);
