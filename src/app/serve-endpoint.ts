@@ -6,7 +6,7 @@ import { AppError } from '../domain/app-errors.ts';
 import { etagMatches, etagOf } from '../http/etag.ts';
 import type { Exchange, Reply } from '../http/exchange.ts';
 import type { Route } from '../http/routes.ts';
-import { readSmallBody } from '../http/small-body.ts';
+import { type BodyRefusal, readSmallBody } from '../http/small-body.ts';
 import type { Clock } from '../std/clock.ts';
 import { audited } from './audited.ts';
 import { type FindSession, requireFresh, type SignedIn } from './session.ts';
@@ -122,12 +122,15 @@ function readQuery<Q extends z.ZodType>(
   return read(schema, values, null);
 }
 
-function jsonOf(bytes: Buffer | 'too_large' | 'too_slow'): unknown {
+function jsonOf(bytes: Buffer | BodyRefusal): unknown {
   if (bytes === 'too_large') {
     const message = `A request has at most ${bodyBytesMax} bytes.`;
     throw new AppError('too_large', message, { close: true });
   }
-  if (bytes === 'too_slow') throw invalidField('body', 'The body did not come in time.');
+  if (typeof bytes === 'string') {
+    const message = 'The body did not come in time.';
+    throw new AppError('invalid_argument', message, { field: 'body', close: true });
+  }
   if (bytes.length === 0) return {};
   try {
     return JSON.parse(bytes.toString());

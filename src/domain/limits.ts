@@ -64,6 +64,8 @@ export const limits = {
   /** What such an answer must be taken at, looked at so often. */
   readersBytesASecondMin: 16 * 1024,
   readersProgressMs: 10_000,
+  /** Bytes of the app's bodies that have not come whole; beyond it the oldest gives way. */
+  smallBodiesBytesHeldMax: 16 * 1024 * 1024,
   /** Connections of one listener; fewer where the process may open few files. */
   connectionsMax: 10_000,
   /** A stop cuts connections on which nobody has asked for so long. */

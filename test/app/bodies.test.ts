@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { RawSocket } from '../support/raw-socket.ts';
+import { signedIn } from '../support/signed-in.ts';
+import { TestWeir } from '../support/test-weir.ts';
+
+const mebibyte = 1024 * 1024;
+
+/** Begins a sign-in and sends all of its body but the end. */
+async function begin(weir: TestWeir, bytes: number): Promise<RawSocket> {
+  const { app } = weir.running.place;
+  const socket = await RawSocket.open(app);
+  const own = `Host: localhost:${app}\r\nOrigin: http://localhost:${app}\r\n`;
+  socket.write(`POST /app/api/sign-in HTTP/1.1\r\n${own}Content-Length: ${bytes + 1}\r\n\r\n`);
+  socket.write(Buffer.alloc(bytes, ' '));
+  return socket;
+}
+
+test('bodies that never end hold 16 MiB at most, and nobody up at a stop', async () => {
+  const weir = await TestWeir.start();
+  const many = 40;
+  const sockets: RawSocket[] = [];
+  for (let i = 0; i < many; i += 1) sockets.push(await begin(weir, mebibyte - 1));
+  const isRefused = ({ received }: RawSocket) => received.includes('did not come in time');
+  const refused = () => [...sockets.keys()].filter((i) => isRefused(sockets[i]!));
+  // Of those that are left each holds a mebibyte; the deadline ends none of them in this time.
+  await expect.poll(() => refused().length, { timeout: 5_000 }).toBe(many - 16);
+  expect(refused().at(-1)).toBe(many - 17);
+  expect(await sockets[0]!.end(1_000)).toBe(true);
+  const user = await signedIn(weir);
+  const unit = 'x'.repeat(mebibyte / 2);
+  const answer = await user('/app/api/metrics', {
+    json: { key: 'a', name: 'A', unit, labels: [] },
+  });
+  expect(await answer.json()).toMatchObject({ code: 'invalid_argument', field: 'unit' });
+  for (const socket of sockets) socket.destroy();
+  const before = performance.now();
+  await weir.stop();
+  expect(performance.now() - before).toBeLessThan(5_000);
+});
