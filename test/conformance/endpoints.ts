@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: titles as they stand in the tests
-import { at, open, row, type Section, section } from './rows.ts';
+import { at, row, type Section, section } from './rows.ts';
 
 const door = 'protocol/door-cases';
 const receipts = 'protocol/receipt-cases';
@@ -46,9 +46,14 @@ export const endpoints: readonly Section[] = [
         'without an overlap ends the old key with its next request',
       ),
     ),
-    open(
+    row(
       'Keys are made by who may manage sources, after a fresh strong sign-in.',
-      "the app's users come with the console; the command line is the operator's",
+      at('app/keys.test', 'not who checked the passkey six minutes ago', 'not who only reads'),
+      at(
+        'browser/flow.browser.test',
+        'a sign-in that is too old is asked for in place, and what was typed stays',
+        'who may only read sees nothing that changes, and cannot do it either',
+      ),
     ),
   ),
   section(

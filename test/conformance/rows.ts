@@ -8,8 +8,6 @@ export interface Case {
 export interface Row {
   readonly says: string;
   readonly cases: readonly Case[];
-  /** Why no test holds it yet. */
-  readonly open?: string;
 }
 
 export interface Section {
@@ -24,11 +22,6 @@ export function section(heading: string, ...rows: readonly Row[]): Section {
 
 export function row(says: string, ...cases: readonly (readonly Case[])[]): Row {
   return { says, cases: cases.flat() };
-}
-
-/** A sentence that nothing in this repository can hold yet. */
-export function open(says: string, why: string): Row {
-  return { says, cases: [], open: why };
 }
 
 /** Titles of one file. */

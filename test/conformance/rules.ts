@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: titles as they stand in the tests
-import { at, open, row, type Section, section } from './rows.ts';
+import { at, row, type Section, section } from './rows.ts';
 
 const door = 'protocol/door-cases';
 const webhooks = 'protocol/webhook-cases';
@@ -57,9 +57,14 @@ export const rules: readonly Section[] = [
         "a sandbox key's receipt says so, and its samples are marked test",
       ),
     ),
-    open(
+    row(
       'Making a key needs sources.manage and a fresh strong sign-in.',
-      "the app's users come with the console",
+      at('app/keys.test', 'not who checked the passkey six minutes ago', 'not who only reads'),
+      at(
+        'browser/flow.browser.test',
+        'a sign-in that is too old is asked for in place, and what was typed stays',
+        'who may only read sees nothing that changes, and cannot do it either',
+      ),
     ),
   ),
   section(
