@@ -108,15 +108,18 @@ function options(
     const line = { stroke, width, ...(sandbox && { dash: [6, 4] }) };
     return data.banded ? [line, edge, edge] : [line];
   });
+  const [first, last] = [data.at[0]!, data.at.at(-1)!];
   const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 } };
   return {
     ...sizeOf(at),
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { size: 9 } },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
-    scales: { x: { range: (_, min, max) => (min === max ? [min - day, max + day] : [min, max]) } },
+    // The plot's own range around a single day is a thousand days long.
+    scales: { x: { range: first === last ? [first - day, last + day] : [first, last] } },
+    padding: [null, dateWidth / 2, null, null],
     axes: [
-      { ...axis, space: 100, values: (_, splits) => splits.map(dateOf) },
+      { ...axis, space: 100, incrs: steps, values: (_, splits) => splits.map(dateOf) },
       { ...axis, size: widthOf },
     ],
     series: [{}, ...lines],
@@ -133,6 +136,15 @@ function bandOf(line: number, colour: string): uPlot.Band {
 }
 
 const day = 86_400;
+const [month, year] = [30 * day, 365 * day];
+/** Between the dates of the axis: never less than a day, so that no date stands there twice. */
+const steps = [
+  ...[day, 2 * day, 3 * day, 5 * day, 7 * day, 10 * day, 15 * day],
+  ...[month, 2 * month, 3 * month, 4 * month, 6 * month],
+  ...[year, 2 * year, 5 * year, 10 * year, 25 * year, 50 * year, 100 * year],
+];
+/** In pixels: half of the last date stands beside the lines. */
+const dateWidth = 76;
 
 function dateOf(seconds: number): string {
   return new Date(seconds * 1_000).toISOString().slice(0, 10);
