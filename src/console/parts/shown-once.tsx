@@ -7,11 +7,12 @@ export function ShownOnce(props: { what: string; text: string; dismiss(): void }
   const { what, text, dismiss } = props;
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // It was asked for further down the page.
+    // It was asked for further down the page, by a button that could not keep the focus.
     place.current?.scrollIntoView({ block: 'nearest' });
+    place.current?.focus({ preventScroll: true });
   }, [text]);
   return (
-    <div ref={place}>
+    <div ref={place} tabIndex={-1}>
       <Notice kind="good">
         <p>
           <strong>The {what} is shown this once.</strong> Copy it now and keep it safe: nobody can
