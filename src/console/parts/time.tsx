@@ -26,5 +26,7 @@ const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 /** @param ms from now; before it when negative */
 export function relative(ms: number): string {
   const [unit, size] = units.find(([, size]) => Math.abs(ms) >= size) ?? units[3];
-  return words.format(Math.trunc(ms / size), unit);
+  // What was made for 365 days has not 364 left a second later.
+  const whole = ms < 0 ? Math.trunc(ms / size) : Math.round(ms / size);
+  return words.format(whole, unit);
 }
