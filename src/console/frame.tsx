@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { connectFrame, post } from './api.ts';
 import { ConfirmPasskey } from './parts/confirm-passkey.tsx';
+import { Failure } from './parts/notice.tsx';
 import { usePageTitle } from './parts/page-title.ts';
 import { ThemeSwitch } from './parts/theme-switch.tsx';
 import { useSession } from './session.tsx';
@@ -21,7 +22,7 @@ const links = [
 
 /** What stands around every page: who is signed in, where one can go, and the passkey check. */
 export function Frame({ children }: { children: ComponentChildren }) {
-  const { session, set } = useSession();
+  const { session, error, refresh, set } = useSession();
   const { path, route } = useLocation();
   usePageTitle();
   const [asking, setAsking] = useState<((confirmed: boolean) => void) | null>(null);
@@ -77,6 +78,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
       )}
       <main id="content" tabIndex={-1}>
         {(session || isOpen(path)) && children}
+        {error && !isOpen(path) && <Unknown error={error} again={refresh} />}
       </main>
       {asking && <ConfirmPasskey done={asked} />}
     </>
@@ -87,14 +89,26 @@ function isHere(path: string, href: string): boolean {
   return href === '/' ? path === '/' : path === href || path.startsWith(`${href}/`);
 }
 
+/** Instead of a page, while nobody can say who is signed in. */
+function Unknown({ error, again }: { error: Error; again(): void }) {
+  return (
+    <>
+      <h1>weir</h1>
+      <Failure error={error} />
+      <button type="button" onClick={again}>
+        Try again
+      </button>
+    </>
+  );
+}
+
 function WhoIsSignedIn() {
-  const { session, set } = useSession();
-  const { route } = useLocation();
+  const { session } = useSession();
   if (!session) return null;
   const signOut = async () => {
     await post('/app/api/sign-out', undefined as never);
-    set(null);
-    route('/sign-in');
+    // Loaded anew: nothing that was read stays, and no page is left that needs who was signed in.
+    window.location.assign('/sign-in');
   };
   return (
     <span class="who">

@@ -10,6 +10,8 @@ export type Session = AnswerOf<typeof readSession>;
 interface SessionState {
   /** Undefined: not known yet. Null: nobody is signed in. */
   readonly session: Session | null | undefined;
+  /** Why it is not known. */
+  readonly error: Error | null;
   /** Asks the service again who is signed in. */
   refresh(): void;
   /** What is known now, without asking. */
@@ -18,6 +20,7 @@ interface SessionState {
 
 const Context = createContext<SessionState>({
   session: undefined,
+  error: null,
   refresh: () => {},
   set: () => {},
 });
@@ -33,7 +36,8 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   }, [again]);
   const asked = error?.code === 'sign_in_needed' ? null : (data ?? undefined);
   const session = set === undefined ? asked : set;
-  return <Context.Provider value={{ session, refresh, set: setSet }}>{children}</Context.Provider>;
+  const state = { session, error: session === undefined ? error : null, refresh, set: setSet };
+  return <Context.Provider value={state}>{children}</Context.Provider>;
 }
 
 export function useSession(): SessionState {
