@@ -1,7 +1,7 @@
 import { lazy } from 'preact-iso';
 import type { AnswerOf } from '../../domain/api/app/endpoint.ts';
 import type { readSource } from '../../domain/api/app/sources.ts';
-import { get } from '../api.ts';
+import { get, type Refused } from '../api.ts';
 import { Failure } from '../parts/notice.tsx';
 import { useRead } from '../use-read.ts';
 
@@ -11,6 +11,20 @@ const tabs = {
   shape: { name: 'Shape', page: lazy(() => import('./shape.tsx')) },
   developer: { name: 'Developer', page: lazy(() => import('./developer.tsx')) },
 };
+
+/** Nothing until it is known why there is no source to show. */
+function NoSource({ error }: { error: Refused | null }) {
+  if (!error) return null;
+  return (
+    <>
+      <p class="crumbs">
+        <a href="/sources">Sources</a>
+      </p>
+      <h1>{error.status === 404 ? 'No such source' : 'Source'}</h1>
+      <Failure error={error} />
+    </>
+  );
+}
 
 export type SourceOfPage = AnswerOf<typeof readSource>;
 
@@ -36,7 +50,7 @@ export default function Source(props: {
     get<typeof readSource>(`/app/api/sources/${sourceId}`, {}, signal),
   );
   const known = tabs[tab as keyof typeof tabs];
-  if (!data) return <Failure error={error} />;
+  if (!data) return <NoSource error={error} />;
   return (
     <>
       <p class="crumbs">
