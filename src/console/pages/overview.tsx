@@ -70,10 +70,7 @@ function Figures({ read }: { read: Read }) {
   return (
     <ul class="tiles wide-tiles">
       <Tile name="Deliveries received" figure={`${rate(minutes[0]!.deliveries)} a second`}>
-        <Bars
-          values={minutes.map((one) => one.deliveries)}
-          told={(n) => `${count(n)} deliveries`}
-        />
+        <Bars values={minutes.map((one) => one.deliveries)} told={deliveries} />
       </Tile>
       <Tile name="Bytes received" figure={`${bytes(Math.round(minutes[0]!.bytes / 60))} a second`}>
         <Bars values={minutes.map((one) => one.bytes)} told={bytes} />
@@ -84,7 +81,7 @@ function Figures({ read }: { read: Read }) {
       >
         <p class="quiet">
           {lag
-            ? `${duration(lag.p95_ms)} for 95 of 100, of ${count(lag.deliveries)} deliveries in ` +
+            ? `${duration(lag.p95_ms)} for 95 of 100, of ${deliveries(lag.deliveries)} in ` +
               `${minutes.length} minutes`
             : `in the last ${minutes.length} minutes`}
         </p>
@@ -105,12 +102,15 @@ function Figures({ read }: { read: Read }) {
       </Tile>
       <Tile name="Records rejected in 24 hours" figure={count(rejected.records)}>
         <p class="quiet">
-          {count(rejected.deliveries)} {rejected.deliveries === 1 ? 'delivery' : 'deliveries'}{' '}
-          rejected. <a href="/sources">By source</a>
+          {deliveries(rejected.deliveries)} rejected. <a href="/sources">By source</a>
         </p>
       </Tile>
     </ul>
   );
+}
+
+function deliveries(n: number): string {
+  return `${count(n)} ${n === 1 ? 'delivery' : 'deliveries'}`;
 }
 
 function Tile(props: { name: string; figure: string; children: ComponentChildren }) {
@@ -245,7 +245,9 @@ function Check({ check, wellText }: { check: Read['verify']; wellText: string })
       {check.differences === 0 ? (
         <span class="badge good">{wellText}</span>
       ) : (
-        <span class="badge bad">{count(check.differences)} differences</span>
+        <span class="badge bad">
+          {count(check.differences)} {check.differences === 1 ? 'difference' : 'differences'}
+        </span>
       )}{' '}
       <Time at={check.at} />, in {duration(check.seconds * 1_000)}
     </>
