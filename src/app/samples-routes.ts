@@ -14,6 +14,7 @@ import type { Metric } from '../domain/nouns.ts';
 import { dayToText } from '../domain/periods.ts';
 import type { Route } from '../http/routes.ts';
 import type { PlacedSample, SampleSeries } from '../samples/explore-contract.ts';
+import { exportLimit } from './export-limit.ts';
 import { ownSource } from './owned.ts';
 import type { AppParts } from './parts.ts';
 import { filterOf, placeOf, placeText } from './sample-filter.ts';
@@ -26,6 +27,7 @@ const pageDefault = 100;
 /** Samples as a chart, a table, a file, and one of them with where it comes from. */
 export function sampleRoutes(parts: AppParts): Route[] {
   const { catalog, explorer } = parts;
+  const withinLimit = exportLimit();
   return [
     serveEndpoint(parts, readFacets, async ({ by, params, query }) => {
       const { sourceId, companyId } = await ownSource(catalog, by, params.source_id!);
@@ -57,7 +59,9 @@ export function sampleRoutes(parts: AppParts): Route[] {
         'Content-Disposition': `attachment; filename="${csvName(source.name)}"`,
       };
       const csv = samplesCsv(explorer, filter, metrics);
-      await exchange.stream({ status: 200, headers: about }, csv);
+      await withinLimit(source.companyId, () =>
+        exchange.stream({ status: 200, headers: about }, csv),
+      );
       return null;
     }),
     serveEndpoint(parts, readTrace, async ({ by, params, query }) => {

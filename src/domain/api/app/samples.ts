@@ -142,6 +142,7 @@ export const exportSamples = endpoint({
   summary: 'Gives all samples of a filter as CSV, streamed; cells begin no formula.',
   needs: 'sources.read',
   query: z.strictObject(filter),
+  refuses: ['conflict'],
 });
 
 export const readTrace = endpoint({
