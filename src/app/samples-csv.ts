@@ -51,7 +51,8 @@ function rowWriter(names: readonly string[], withSandbox: boolean) {
     const known = kept.get(labelsJson);
     if (known !== undefined) return known;
     const labels = JSON.parse(labelsJson) as Record<string, string>;
-    const cells = names.map((name) => `,${csvCell(labels[name] ?? '')}`).join('');
+    const textOf = (name: string) => (Object.hasOwn(labels, name) ? labels[name]! : '');
+    const cells = names.map((name) => `,${csvCell(textOf(name))}`).join('');
     if (kept.size >= cellsKeptMax) kept.clear();
     kept.set(labelsJson, cells);
     return cells;
@@ -66,11 +67,11 @@ function rowWriter(names: readonly string[], withSandbox: boolean) {
 const decimal = /^-?[0-9]+(?:\.[0-9]+)?$/;
 
 /**
- * A cell that no spreadsheet takes for a formula: what begins like one gets an apostrophe, unless
- * it is a plain decimal (OWASP, "CSV Injection").
+ * A cell that no spreadsheet takes for a formula: what begins like one, full-width signs included,
+ * gets an apostrophe, unless it is a plain decimal (OWASP, "CSV Injection").
  */
 export function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) && !decimal.test(text) ? `'${text}` : text;
+  const safe = /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !decimal.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { csvCell, csvName } from '../../src/app/samples-csv.ts';
+import { exportLimit, exportsMax } from '../../src/app/export-limit.ts';
+import { csvCell, csvName, samplesCsv } from '../../src/app/samples-csv.ts';
 import type { AnswerOf } from '../../src/domain/api/app/endpoint.ts';
 import type {
   listSamples,
@@ -217,6 +218,29 @@ describe('the export', () => {
     ]);
   });
 
+  test('leaves a label empty that a metric lacks, whatever it is called', async () => {
+    const metric = { name: 'a', unit: '', period_start: '2026-01-01' };
+    const page = ['constructor', 'place'].map((label, i) => ({
+      ...{ ...metric, metric: `m${i}`, day: 0, value: '1', sandbox: false, artifactId: 'a' },
+      labelsJson: JSON.stringify({ [label]: 'x' }),
+    }));
+    const explorer = {
+      metrics: async () =>
+        page.map((one) => ({ ...one, hasSandbox: false, firstDay: 0, lastDay: 0 })),
+      page: async () => page,
+    };
+    const declared = ['constructor', 'place'].map((label, i) => ({
+      ...{ key: `m${i}`, name: 'a', unit: '', labels: [label] },
+    }));
+    const filter = { sourceId: 's', labels: {}, sandbox: false };
+    let text = '';
+    for await (const piece of samplesCsv(explorer, filter, declared)) text += piece.toString();
+    expect(text.split('\r\n').slice(1, 3)).toEqual([
+      'm0,1970-01-01,1,x,,a',
+      'm1,1970-01-01,1,,x,a',
+    ]);
+  });
+
   test('marks sandbox samples where they are chosen', async () => {
     const query = { metric: 'visits', sandbox: 'true', from: '2026-01-01', to: '2026-01-02' };
     const rows = (await (await user(path('samples.csv', query))).text()).split('\r\n');
@@ -233,6 +257,8 @@ describe('the export', () => {
     ['@SUM(A1)', "'@SUM(A1)"],
     ['\t=1', "'\t=1"],
     ['\r=1', '"\'\r=1"'],
+    ['\n=1', '"\'\n=1"'],
+    ['＝1+1', "'＝1+1"],
     ['a,b', '"a,b"'],
     ['say "so"', '"say ""so"""'],
     ['plain', 'plain'],
@@ -246,6 +272,22 @@ describe('the export', () => {
   ])('the file of %s is named %s', (name, file) => {
     expect(csvName(name)).toBe(file);
   });
+});
+
+test('exports are bounded for each company and in all, until they end', async () => {
+  const limited = exportLimit();
+  const ends: (() => void)[] = [];
+  const begin = (company: string) =>
+    limited(company, () => new Promise<void>((resolve) => ends.push(resolve)));
+  const busy = { code: 'conflict', status: 409 };
+  const { company, all } = exportsMax;
+  const running = Array.from({ length: company }, () => begin('a'));
+  await expect(begin('a')).rejects.toMatchObject(busy);
+  for (let i = company; i < all; i += 1) running.push(begin(`b${i}`));
+  await expect(begin('c')).rejects.toMatchObject(busy);
+  for (const end of ends) end();
+  await Promise.all(running);
+  await limited('a', async () => {});
 });
 
 test('nobody sees the samples of another company', async () => {
