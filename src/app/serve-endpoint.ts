@@ -5,6 +5,7 @@ import type { Endpoint, Permission } from '../domain/api/app/endpoint.ts';
 import { AppError } from '../domain/app-errors.ts';
 import { etagMatches, etagOf } from '../http/etag.ts';
 import type { Exchange, Reply } from '../http/exchange.ts';
+import { framingOf } from '../http/framing.ts';
 import type { Route } from '../http/routes.ts';
 import { type BodyRefusal, readSmallBody } from '../http/small-body.ts';
 import type { Clock } from '../std/clock.ts';
@@ -57,6 +58,8 @@ export function serveEndpoint<Q extends z.ZodType, B extends z.ZodType, A extend
     method: endpoint.method,
     pattern: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     async handle(exchange, values) {
+      // Two readings of where it ends are two next requests.
+      if (endpoint.method === 'POST') framingOf(exchange.head);
       // Before anything is awaited: what nobody asked for is dropped.
       const reading = endpoint.method === 'POST' ? readSmallBody(exchange, bodyBytesMax) : null;
       if (endpoint.method === 'POST') requireOrigin(exchange, parts.origins);

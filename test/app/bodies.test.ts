@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { RawSocket } from '../support/raw-socket.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { head, RawSocket } from '../support/raw-socket.ts';
 import { signedIn } from '../support/signed-in.ts';
 import { TestWeir } from '../support/test-weir.ts';
 
@@ -15,8 +15,29 @@ async function begin(weir: TestWeir, bytes: number): Promise<RawSocket> {
   return socket;
 }
 
+let weir: TestWeir;
+beforeAll(async () => {
+  weir = await TestWeir.start();
+});
+afterAll(() => weir?.stop());
+
+test.each([
+  'Transfer-Encoding: xchunked\r\n',
+  'Transfer-Encoding: chunked\r\nContent-Length: 5\r\n',
+  'Content-Length: 5\r\nContent-Length: 40\r\n',
+])('%j is refused, and nothing that follows is read as a request', async (framing) => {
+  const { app } = weir.running.place;
+  const socket = await RawSocket.open(app);
+  const own = { Host: `localhost:${app}`, Origin: `http://localhost:${app}` };
+  const post = head('POST /app/api/sign-out', own).replace(/\r\n$/, `${framing}\r\n`);
+  socket.write(`${post}0\r\n\r\n${head('GET /app/api/session', own)}`);
+  expect(await socket.end(2_000)).toBe(true);
+  // Cut before the answer where the rest came along with it.
+  expect(socket.received).toMatch(/^(HTTP\/1\.1 400|$)/);
+  expect(socket.received.split('HTTP/1.1 ').length).toBeLessThanOrEqual(2);
+});
+
 test('bodies that never end hold 16 MiB at most, and nobody up at a stop', async () => {
-  const weir = await TestWeir.start();
   const many = 40;
   const sockets: RawSocket[] = [];
   for (let i = 0; i < many; i += 1) sockets.push(await begin(weir, mebibyte - 1));
@@ -34,6 +55,6 @@ test('bodies that never end hold 16 MiB at most, and nobody up at a stop', async
   expect(await answer.json()).toMatchObject({ code: 'invalid_argument', field: 'unit' });
   for (const socket of sockets) socket.destroy();
   const before = performance.now();
-  await weir.stop();
+  await weir.running.end();
   expect(performance.now() - before).toBeLessThan(5_000);
 });
