@@ -30,7 +30,11 @@ type Kept = Pick<
 >;
 
 /** What of the client's data is judged here; the library judges the rest. */
-const clientData = z.object({ challenge: z.string(), crossOrigin: z.boolean().optional() });
+const clientData = z.object({
+  // Not every catalog can be asked for any text.
+  challenge: z.string().regex(/^[A-Za-z0-9_-]+$/),
+  crossOrigin: z.boolean().optional(),
+});
 
 /**
  * Makes and checks passkeys (WebAuthn Level 3, sections 7.1 and 7.2): discoverable ones, which say

@@ -137,6 +137,7 @@ describe('the list', () => {
     ['before=1', 'before'],
     ['limit=1000', 'limit'],
     ['key=', 'key'],
+    ['key=a%00', 'key'],
     ['sort=up', 'query'],
   ])('refuses ?%s', async (query, field) => {
     const answer = await user(`/app/api/sources/${pushes.sourceId}/deliveries?${query}`);

@@ -48,6 +48,16 @@ describe('passkeys of an app on https', () => {
     });
   });
 
+  test('are never looked for by a challenge that not every catalog can be asked for', async () => {
+    const { passkeys, authenticator } = await member(appUrl, 0);
+    const odd = { ...(await passkeys.requestOptions(null, 0)), challenge: '\0' };
+    const takeChallenge = () => Promise.reject(new Error('the catalog was asked'));
+    const asking = new Passkeys({ takeChallenge } as never, appUrl);
+    await expect(asking.check(authenticator.get(odd), null, 0)).rejects.toMatchObject({
+      code: 'passkey_refused',
+    });
+  });
+
   test('asked for again are those of the user; none is made twice', async () => {
     const { passkeys, authenticator, user } = await member(appUrl, 0);
     await member(appUrl, 0);

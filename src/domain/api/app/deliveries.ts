@@ -67,7 +67,13 @@ export const listDeliveries = endpoint({
     status: status.optional(),
     received_from: time.optional(),
     received_before: time.optional(),
-    key: z.string().min(1).max(200).optional().describe('An idempotency key, or its beginning.'),
+    key: z
+      .string()
+      .min(1)
+      .max(200)
+      .refine((text) => !text.includes('\0'), 'This must be well-formed text.')
+      .optional()
+      .describe('An idempotency key, or its beginning.'),
     whole_key: flag.optional().describe('`true`: the key is whole.'),
     sandbox: flag.optional(),
     conflicting: z.literal('true').optional().describe('Their key came with other bytes.'),
