@@ -7,7 +7,7 @@ export function Download({ artifactId }: { artifactId: string }) {
   const { busy, error, run } = useAct(() => saveBody(artifactId));
   return (
     <>
-      <button type="button" disabled={busy} onClick={run}>
+      <button type="button" aria-disabled={busy} onClick={run}>
         Download the stored bytes
       </button>
       <Failure error={error} />

@@ -60,10 +60,20 @@ export function ReparseDialog({ delivery, current, close, begun }: Props) {
       {tried && <WouldBe tried={tried} />}
       <Failure error={doing.error ?? trying.error} />
       <div class="row">
-        <button type="button" class={tried ? '' : 'primary'} disabled={busy} onClick={trying.run}>
+        <button
+          type="button"
+          class={tried ? '' : 'primary'}
+          aria-disabled={busy}
+          onClick={trying.run}
+        >
           Show what would change
         </button>
-        <button type="button" class={tried ? 'primary' : ''} disabled={busy} onClick={doing.run}>
+        <button
+          type="button"
+          class={tried ? 'primary' : ''}
+          aria-disabled={busy}
+          onClick={doing.run}
+        >
           Parse again under version {version}
         </button>
         <button type="button" onClick={close}>

@@ -45,7 +45,7 @@ export function ReparseRejected({ sourceId, version, done }: Props) {
           </p>
           <Failure error={error} />
           <div class="row">
-            <button type="button" class="primary" disabled={busy} onClick={run}>
+            <button type="button" class="primary" aria-disabled={busy} onClick={run}>
               Parse again
             </button>
             <button type="button" onClick={() => setAsking(false)}>

@@ -54,7 +54,7 @@ export default function Invitation() {
             <Notice kind="error">{impossible}</Notice>
           ) : (
             <p>
-              <button type="button" class="primary" disabled={busy} onClick={start}>
+              <button type="button" class="primary" aria-disabled={busy} onClick={start}>
                 Make a passkey
               </button>
             </p>

@@ -139,7 +139,7 @@ function Declare({ done }: { done(): void }) {
           The metric <code>{declared}</code> is declared.
         </Notice>
       )}
-      <button type="submit" class="primary" disabled={act.busy}>
+      <button type="submit" class="primary" aria-disabled={act.busy}>
         Declare
       </button>
     </form>
@@ -163,7 +163,7 @@ function Rename({ metric, close, done }: { metric: Metric; close(): void; done()
         <p class="quiet">Its numbers stay as they are: another unit converts nothing.</p>
         <Failure error={act.error} />
         <div class="row">
-          <button type="submit" class="primary" disabled={act.busy}>
+          <button type="submit" class="primary" aria-disabled={act.busy}>
             Rename
           </button>
           <button type="button" onClick={close}>

@@ -65,7 +65,7 @@ export default function NewSource() {
           />
           <Failure error={act.error} />
           <p>
-            <button type="submit" class="primary" disabled={act.busy}>
+            <button type="submit" class="primary" aria-disabled={act.busy}>
               Create source
             </button>
           </p>

@@ -32,7 +32,7 @@ export default function SignIn() {
       ) : (
         !session?.demo && (
           <p>
-            <button type="button" class="primary" disabled={busy} onClick={start}>
+            <button type="button" class="primary" aria-disabled={busy} onClick={start}>
               Sign in with a passkey
             </button>
           </p>

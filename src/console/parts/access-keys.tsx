@@ -198,7 +198,7 @@ function NewKey({ source, done }: { source: SourceOfPage; done(text: string): vo
             />
             Sandbox: all that it stores is marked test
           </label>
-          <button type="submit" class="primary" disabled={act.busy}>
+          <button type="submit" class="primary" aria-disabled={act.busy}>
             Make key
           </button>
         </div>

@@ -23,7 +23,7 @@ export function ConfirmPasskey({ done }: { done(confirmed: boolean): void }) {
       </p>
       {problem && <Notice kind="error">{problem}</Notice>}
       <div class="row">
-        <button type="button" class="primary" disabled={busy} onClick={start}>
+        <button type="button" class="primary" aria-disabled={busy} onClick={start}>
           Check passkey
         </button>
         <button type="button" onClick={() => done(false)}>

@@ -56,7 +56,7 @@ export function DryRun({ source, edited, metrics }: DryRunProps) {
             ))}
           </select>
         </label>
-        <button type="button" onClick={act.run} disabled={act.busy}>
+        <button type="button" onClick={act.run} aria-disabled={act.busy}>
           {act.busy ? 'Trying…' : 'Dry run'}
         </button>
         <span class="quiet">Parses stored deliveries with these fields; nothing is written.</span>

@@ -41,7 +41,7 @@ export function RotateKey({ target, close, done }: DialogProps) {
         </label>
         <Failure error={act.error} />
         <div class="row">
-          <button type="submit" class="primary" disabled={act.busy}>
+          <button type="submit" class="primary" aria-disabled={act.busy}>
             Make the new key
           </button>
           <button type="button" onClick={close}>
@@ -63,7 +63,7 @@ export function RevokeKey({ target, close, done }: DialogProps) {
       <p>Whatever still uses this key is refused from its next request on. It cannot be undone.</p>
       <Failure error={act.error} />
       <div class="row">
-        <button type="button" class="danger" onClick={act.run} disabled={act.busy}>
+        <button type="button" class="danger" onClick={act.run} aria-disabled={act.busy}>
           Revoke it
         </button>
         <button type="button" onClick={close}>

@@ -126,7 +126,7 @@ function RotateSecret({ address, ending, close, done }: RotateProps) {
       )}
       <Failure error={act.error} />
       <div class="row">
-        <button type="button" class="primary" onClick={act.run} disabled={act.busy}>
+        <button type="button" class="primary" onClick={act.run} aria-disabled={act.busy}>
           Make the new secret
         </button>
         <button type="button" onClick={close}>

@@ -38,7 +38,7 @@ export function SourceEditor({ source, metrics, refresh, done }: EditorProps) {
     done(await post<typeof saveSource>(address, body));
   });
   const ask = useAct(async () => {
-    if (pointAtProblem(edited, metrics)) return;
+    if (save.busy || pointAtProblem(edited, metrics)) return;
     if (marked.length === 0) return await save.run();
     const { fields, format } = bodyOf(edited);
     const body = { fields, format, deliveries: 0 };
@@ -65,7 +65,7 @@ export function SourceEditor({ source, metrics, refresh, done }: EditorProps) {
         </button>
       )}
       <p>
-        <button type="submit" class="primary" disabled={ask.busy || save.busy}>
+        <button type="submit" class="primary" aria-disabled={ask.busy || save.busy}>
           Save as version {source.shape_version + 1}
         </button>
       </p>

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { passkeyProblem } from '../passkeys.ts';
 
 /** Something that is done with a passkey, when a button is pressed. */
@@ -13,7 +13,10 @@ export interface PasskeyAct {
 export function usePasskey(act: () => Promise<void>): PasskeyAct {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
+  const underWay = useRef(false);
   const start = async () => {
+    if (underWay.current) return;
+    underWay.current = true;
     setBusy(true);
     setProblem(null);
     try {
@@ -21,6 +24,7 @@ export function usePasskey(act: () => Promise<void>): PasskeyAct {
     } catch (error) {
       setProblem(passkeyProblem(error));
     } finally {
+      underWay.current = false;
       setBusy(false);
     }
   };
