@@ -13,7 +13,9 @@ export function StatusLinks(props: {
   filter: ListFilter;
   counts: Counts | null;
 }) {
-  const { sourceId, filter, counts } = props;
+  const { sourceId, filter } = props;
+  // They are of the time and the sandbox that are chosen, and would be wrong beside the rest.
+  const counts = filter.key || filter.rejecting || filter.conflicting ? null : props.counts;
   const link = (status: string, name: string, counted: string) => (
     <a
       href={listAddress(sourceId, filter, { status })}
