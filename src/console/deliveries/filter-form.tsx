@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { asLocal, fromLocal, type ListFilter, listAddress, narrows } from './filter.ts';
 
@@ -9,9 +10,22 @@ const sandboxes = [
   ['true', 'only sandbox'],
 ] as const;
 
+interface FilterFormProps {
+  readonly sourceId: string;
+  readonly filter: ListFilter;
+  /** Whether the form before this one was sent: who did is at its button again. */
+  readonly sent: { current: boolean };
+}
+
 /** Narrows the list; what is chosen goes into the address. An artifact id leads to its delivery. */
-export function FilterForm({ sourceId, filter }: { sourceId: string; filter: ListFilter }) {
+export function FilterForm({ sourceId, filter, sent }: FilterFormProps) {
   const { route } = useLocation();
+  const button = useRef<HTMLButtonElement>(null);
+  const here = listAddress(sourceId, filter);
+  useEffect(() => {
+    if (sent.current) button.current?.focus();
+    sent.current = false;
+  }, []);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
@@ -27,11 +41,13 @@ export function FilterForm({ sourceId, filter }: { sourceId: string; filter: Lis
       conflicting: text('conflicting'),
       rejecting: text('rejecting'),
     };
-    route(listAddress(sourceId, filter, { key, from, to, ...marks }));
+    const next = listAddress(sourceId, filter, { key, from, to, ...marks });
+    sent.current = next !== here;
+    route(next);
   };
   return (
     // Made anew when the address changes, never by what is read meanwhile: typing is not lost.
-    <form class="row" key={listAddress(sourceId, filter)} onSubmit={submit}>
+    <form class="row" key={here} onSubmit={submit}>
       <label>
         Received from
         <input type="datetime-local" name="from" defaultValue={asLocal(filter.from)} />
@@ -62,7 +78,9 @@ export function FilterForm({ sourceId, filter }: { sourceId: string; filter: Lis
       </label>
       <Check name="rejecting" on={filter.rejecting} text="Records rejected" />
       <Check name="conflicting" on={filter.conflicting} text="Key came again with other bytes" />
-      <button type="submit">Filter</button>
+      <button type="submit" ref={button}>
+        Filter
+      </button>
       {narrows(filter) && <a href={`/sources/${sourceId}/deliveries`}>Clear</a>}
     </form>
   );

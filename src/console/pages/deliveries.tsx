@@ -23,14 +23,21 @@ const pollMs = 2_000;
 /** What came in for a source, and by its artifact id a single delivery. */
 export default function Deliveries(props: SourceTabProps) {
   const { query } = useLocation();
+  const sent = useRef(false);
   const [artifactId] = props.rest.split('/');
   if (artifactId) return <Delivery {...props} key={artifactId} artifactId={artifactId} />;
   const filter = filterIn(query);
   // Another filter is another list: nothing of the one before is kept.
-  return <List {...props} key={JSON.stringify(filter)} filter={filter} />;
+  return <List {...props} key={JSON.stringify(filter)} {...{ filter, sent }} />;
 }
 
-function List({ source, filter }: SourceTabProps & { filter: ListFilter }) {
+interface ListProps extends SourceTabProps {
+  readonly filter: ListFilter;
+  /** The filter was sent by its form. */
+  readonly sent: { current: boolean };
+}
+
+function List({ source, filter, sent }: ListProps) {
   const session = useSignedIn();
   const { source_id: sourceId, shape_version: version } = source;
   const table = useRef<HTMLElement>(null);
@@ -44,7 +51,7 @@ function List({ source, filter }: SourceTabProps & { filter: ListFilter }) {
   return (
     <>
       <StatusLinks sourceId={sourceId} filter={filter} counts={data?.counts ?? null} />
-      <FilterForm sourceId={sourceId} filter={filter} />
+      <FilterForm {...{ sourceId, filter, sent }} />
       <ReadFailure error={error} kept={data !== null} />
       {data?.keys_cut && (
         <Notice kind="plain">
