@@ -110,7 +110,7 @@ function valueProblem(fields: readonly Field[]): ShapeProblem | null {
   }
   if (wide.length > 0) return metricTwiceProblem(wide);
   if (keys.length === 0) {
-    const message = 'A value that names no metric needs a field with the role metric.';
+    const message = 'A value needs its metric, or a field with the role metric that names it.';
     return problem(long[0]!, 'metric_missing', message);
   }
   if (keys.length > 1) {
