@@ -105,7 +105,8 @@ function options(
   const lines = series.flatMap(({ sandbox }, i): uPlot.Series[] => {
     const stroke = colour(`--line-${i}`);
     const edge = { stroke: 'transparent', points: { show: false } };
-    const line = { stroke, width, ...(sandbox && { dash: [6, 4] }) };
+    const points = { fill: colour('--back') };
+    const line = { stroke, width, points, ...(sandbox && { dash: [6, 4] }) };
     return data.banded ? [line, edge, edge] : [line];
   });
   const [first, last] = [data.at[0]!, data.at.at(-1)!];
