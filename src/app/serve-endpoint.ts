@@ -40,6 +40,8 @@ export interface Ask<Query, Body> {
 }
 
 const bodyBytesMax = 1024 * 1024;
+/** A passkey takes some kilobytes; what strangers send is read before any rate counts it. */
+const strangersBodyBytesMax = 128 * 1024;
 
 /**
  * Serves one endpoint. The order of the checks: origin, session, permission, demo, fresh sign-in,
@@ -53,6 +55,7 @@ export function serveEndpoint<Q extends z.ZodType, B extends z.ZodType, A extend
   endpoint: Endpoint<Q, B, A>,
   work: (ask: Ask<z.infer<Q>, z.infer<B>>) => Promise<z.infer<A> | Reply | null>,
 ): Route {
+  const bytesMax = endpoint.needs === 'nobody' ? strangersBodyBytesMax : bodyBytesMax;
   const names = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   return {
     method: endpoint.method,
@@ -61,14 +64,14 @@ export function serveEndpoint<Q extends z.ZodType, B extends z.ZodType, A extend
       // Two readings of where it ends are two next requests.
       if (endpoint.method === 'POST') framingOf(exchange.head);
       // Before anything is awaited: what nobody asked for is dropped.
-      const reading = endpoint.method === 'POST' ? readSmallBody(exchange, bodyBytesMax) : null;
+      const reading = endpoint.method === 'POST' ? readSmallBody(exchange, bytesMax) : null;
       if (endpoint.method === 'POST') requireOrigin(exchange, parts.origins);
       const now = parts.clock();
       const session = await parts.findSession(exchange, now);
       requirePermission(endpoint, session, parts.readOnly, now);
       const params = Object.fromEntries(names.map((name, i) => [name, values[i]!]));
       const query = readQuery(endpoint, exchange.head.query);
-      const body = endpoint.body && read(endpoint.body, jsonOf(await reading!), 'body');
+      const body = endpoint.body && read(endpoint.body, jsonOf(await reading!, bytesMax), 'body');
       const headers: Record<string, string> = {};
       const by = session as SignedIn;
       const ask = { exchange, params, query, body, now, by, session, headers };
@@ -125,9 +128,9 @@ function readQuery<Q extends z.ZodType>(
   return read(schema, values, null);
 }
 
-function jsonOf(bytes: Buffer | BodyRefusal): unknown {
+function jsonOf(bytes: Buffer | BodyRefusal, bytesMax: number): unknown {
   if (bytes === 'too_large') {
-    const message = `A request has at most ${bodyBytesMax} bytes.`;
+    const message = `A request has at most ${bytesMax} bytes.`;
     throw new AppError('too_large', message, { close: true });
   }
   if (typeof bytes === 'string') {

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { head, RawSocket } from '../support/raw-socket.ts';
-import { signedIn } from '../support/signed-in.ts';
+import { appClient, signedIn } from '../support/signed-in.ts';
 import { TestWeir } from '../support/test-weir.ts';
 
 const mebibyte = 1024 * 1024;
+/** What a stranger may send at once. */
+const bytesMax = mebibyte / 8;
 
 /** Begins a sign-in and sends all of its body but the end. */
 async function begin(weir: TestWeir, bytes: number): Promise<RawSocket> {
@@ -37,15 +39,22 @@ test.each([
   expect(socket.received.split('HTTP/1.1 ').length).toBeLessThanOrEqual(2);
 });
 
-test('bodies that never end hold 16 MiB at most, and nobody up at a stop', async () => {
-  const many = 40;
+test('a body without a sign-in has 128 KiB at most', async () => {
+  const json = { token: 'a'.repeat(bytesMax) };
+  const answer = await appClient(weir.running.place)('/app/api/invitation', { json });
+  expect([answer.status, await answer.json()]).toMatchObject([413, { code: 'too_large' }]);
+});
+
+test('bodies that never end hold 16 MiB at most, and no stop up', async () => {
+  const many = 150;
+  const left = 128;
   const sockets: RawSocket[] = [];
-  for (let i = 0; i < many; i += 1) sockets.push(await begin(weir, mebibyte - 1));
+  for (let i = 0; i < many; i += 1) sockets.push(await begin(weir, bytesMax - 1));
   const isRefused = ({ received }: RawSocket) => received.includes('did not come in time');
   const refused = () => [...sockets.keys()].filter((i) => isRefused(sockets[i]!));
-  // Of those that are left each holds a mebibyte; the deadline ends none of them in this time.
-  await expect.poll(() => refused().length, { timeout: 5_000 }).toBe(many - 16);
-  expect(refused().at(-1)).toBe(many - 17);
+  // The deadline ends none of those that are left in this time.
+  await expect.poll(() => refused().length, { timeout: 5_000 }).toBe(many - left);
+  expect(refused().at(-1)).toBe(many - left - 1);
   expect(await sockets[0]!.end(1_000)).toBe(true);
   const user = await signedIn(weir);
   const unit = 'x'.repeat(mebibyte / 2);
