@@ -32,6 +32,7 @@ export function Send({ document, operation, credentials, setCredentials }: SendP
   const request = requestOf(document.servers[0]!.url, operation, draft);
   const send = async (event: Event) => {
     event.preventDefault();
+    if (outcome === 'sending') return;
     setOutcome('sending');
     setOutcome(await sendRequest(request, operation, credentials).catch(() => 'unreachable'));
   };
@@ -57,7 +58,7 @@ export function Send({ document, operation, credentials, setCredentials }: SendP
       <Values operation={operation} draft={draft} setDraft={setDraft} />
       {draft.mediaType !== null && <Body operation={operation} draft={draft} setDraft={setDraft} />}
       <p>
-        <button type="submit" class="primary" disabled={outcome === 'sending'}>
+        <button type="submit" class="primary" aria-disabled={outcome === 'sending'}>
           Send
         </button>{' '}
         <span class="quiet">to {request.url}</span>
