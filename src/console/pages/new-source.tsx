@@ -35,7 +35,14 @@ export default function NewSource() {
     if (secret === undefined) route(`/sources/${id}/developer`);
     else setMade({ id, secret });
   });
-  if (!manages) return <p>Making a source needs the permission sources.manage.</p>;
+  if (!manages) {
+    return (
+      <>
+        <h1>New source</h1>
+        <p>Making a source needs the permission sources.manage.</p>
+      </>
+    );
+  }
   if (made) {
     const developer = `/sources/${made.id}/developer`;
     return (
