@@ -13,8 +13,8 @@ import { StatusLinks } from '../deliveries/status-links.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { ReadFailure } from '../parts/stale.tsx';
 import { mayManage, useSignedIn } from '../session.tsx';
+import type { SourceTabProps } from '../source-of-page.ts';
 import { useRead } from '../use-read.ts';
-import type { SourceTabProps } from './source.tsx';
 
 const Delivery = lazy(() => import('./delivery.tsx'));
 

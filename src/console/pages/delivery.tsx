@@ -11,8 +11,8 @@ import { damageText, SandboxBadge, StatusBadge } from '../parts/marks.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { ReadFailure } from '../parts/stale.tsx';
 import { mayManage, useSignedIn } from '../session.tsx';
+import type { SourceTabProps } from '../source-of-page.ts';
 import { useRead } from '../use-read.ts';
-import type { SourceTabProps } from './source.tsx';
 
 const pollMs = 2_000;
 

@@ -1,7 +1,7 @@
 import { AccessKeys } from '../parts/access-keys.tsx';
 import { Commands } from '../parts/commands.tsx';
 import { SigningSecrets } from '../parts/signing-secrets.tsx';
-import type { SourceTabProps } from './source.tsx';
+import type { SourceTabProps } from '../source-of-page.ts';
 
 /** What who connects a system needs: keys, the webhook's address and secrets, commands. */
 export default function Developer({ source }: SourceTabProps) {

@@ -1,10 +1,10 @@
 import './samples.css';
 import { lazy, useLocation } from 'preact-iso';
-import type { AnswerOf } from '../../domain/api/app/endpoint.ts';
 import type { readFacets } from '../../domain/api/app/samples.ts';
 import { address } from '../address.ts';
 import { get } from '../api.ts';
 import { ReadFailure } from '../parts/stale.tsx';
+import type { Facets } from '../samples/facets.ts';
 import {
   asQuery,
   everyMetric,
@@ -16,12 +16,10 @@ import { FilterForm } from '../samples/filter-form.tsx';
 import { SampleTable } from '../samples/sample-table.tsx';
 import { SeriesChart } from '../samples/series-chart.tsx';
 import { useKept } from '../samples/use-kept.ts';
+import type { SourceTabProps } from '../source-of-page.ts';
 import { useRead } from '../use-read.ts';
-import type { SourceTabProps } from './source.tsx';
 
 const Trace = lazy(() => import('./trace.tsx'));
-
-export type Facets = AnswerOf<typeof readFacets>;
 
 const facetsPollMs = 30_000;
 

@@ -8,8 +8,8 @@ import { ShapeVersions } from '../parts/shape-versions.tsx';
 import { ShownOnce } from '../parts/shown-once.tsx';
 import { type Saved, SourceEditor } from '../parts/source-editor.tsx';
 import { mayManage, useSignedIn } from '../session.tsx';
+import type { SourceTabProps } from '../source-of-page.ts';
 import { useRead } from '../use-read.ts';
-import type { SourceTabProps } from './source.tsx';
 
 /** The shape of a source: edited, tried on stored deliveries, saved; and its versions compared. */
 export default function Shape(props: SourceTabProps) {

@@ -1,5 +1,4 @@
 import { lazy } from 'preact-iso';
-import type { AnswerOf } from '../../domain/api/app/endpoint.ts';
 import type { readSource } from '../../domain/api/app/sources.ts';
 import { get, type Refused } from '../api.ts';
 import { Failure } from '../parts/notice.tsx';
@@ -24,17 +23,6 @@ function NoSource({ error }: { error: Refused | null }) {
       <Failure error={error} />
     </>
   );
-}
-
-export type SourceOfPage = AnswerOf<typeof readSource>;
-
-/** What each tab of a source's page gets. */
-export interface SourceTabProps {
-  readonly source: SourceOfPage;
-  /** What stands in the address after the tab's name. */
-  readonly rest: string;
-  /** Asks for the source again, after it was saved. */
-  refresh(): void;
 }
 
 /** One source: its tabs share its name and its current shape version. */

@@ -10,8 +10,8 @@ import { ReadFailure } from '../parts/stale.tsx';
 import { exactly, Time } from '../parts/time.tsx';
 import { filterIn, labelsIn, labelsTold, pageAddress } from '../samples/filter.ts';
 import { chainTold, placeTold, type TraceAnswer } from '../samples/trace-words.ts';
+import type { SourceTabProps } from '../source-of-page.ts';
 import { useRead } from '../use-read.ts';
-import type { SourceTabProps } from './source.tsx';
 
 /** One sample: its value, every value it had, and the way back to the bytes that gave it. */
 export default function Trace({ source }: SourceTabProps) {

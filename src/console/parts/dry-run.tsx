@@ -3,7 +3,7 @@ import type { AnswerOf } from '../../domain/api/app/endpoint.ts';
 import type { tryShape } from '../../domain/api/app/sources.ts';
 import type { Metric } from '../../domain/nouns.ts';
 import { post } from '../api.ts';
-import type { SourceOfPage } from '../pages/source.tsx';
+import type { SourceOfPage } from '../source-of-page.ts';
 import { useAct } from '../use-act.ts';
 import { Failure } from './notice.tsx';
 import { count } from './numbers.ts';

@@ -3,7 +3,7 @@ import { useLocation } from 'preact-iso';
 import type { AnswerOf } from '../../domain/api/app/endpoint.ts';
 import type { listVersions, readVersion } from '../../domain/api/app/sources.ts';
 import { address, get } from '../api.ts';
-import type { SourceOfPage } from '../pages/source.tsx';
+import type { SourceOfPage } from '../source-of-page.ts';
 import { useRead } from '../use-read.ts';
 import { Failure } from './notice.tsx';
 import { Scroll } from './scroll.tsx';

@@ -5,7 +5,7 @@ import type { Metric } from '../../domain/nouns.ts';
 import { personalNames } from '../../domain/personal.ts';
 import { post, Refused } from '../api.ts';
 import { declaredFields, editedFields } from '../edit-shape.ts';
-import type { SourceOfPage } from '../pages/source.tsx';
+import type { SourceOfPage } from '../source-of-page.ts';
 import { useAct } from '../use-act.ts';
 import { Dialog } from './dialog.tsx';
 import { DryRun } from './dry-run.tsx';

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import type { Facets } from '../pages/samples.tsx';
+import type { Facets } from './facets.ts';
 import { dayLater, everyMetric, pageAddress, type SamplesFilter } from './filter.ts';
 
 interface FilterFormProps {

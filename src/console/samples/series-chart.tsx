@@ -1,12 +1,12 @@
 import { lazy, useLocation } from 'preact-iso';
 import type { readSeries } from '../../domain/api/app/samples.ts';
 import { get } from '../api.ts';
-import type { Facets } from '../pages/samples.tsx';
 import { SandboxBadge } from '../parts/marks.tsx';
 import { count } from '../parts/numbers.ts';
 import { ReadFailure } from '../parts/stale.tsx';
 import { useRead } from '../use-read.ts';
 import { chartTold, type SeriesAnswer } from './chart-data.ts';
+import type { Facets } from './facets.ts';
 import {
   asQuery,
   dayLater,
