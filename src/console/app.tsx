@@ -13,6 +13,11 @@ const Guide = lazy(() => import('./pages/guide.tsx'));
 const SignIn = lazy(() => import('./pages/sign-in.tsx'));
 const Invitation = lazy(() => import('./pages/invitation.tsx'));
 
+/** Who went on by a link that is gone with its page goes on from the beginning of the new one. */
+function keepFocus() {
+  if (document.activeElement === document.body) document.getElementById('content')?.focus();
+}
+
 /** The pages by their addresses. What a page needs is loaded when it is first opened. */
 export function App() {
   return (
@@ -20,7 +25,7 @@ export function App() {
       <SessionProvider>
         <Frame>
           <ErrorBoundary>
-            <Router>
+            <Router onRouteChange={keepFocus}>
               <Route path="/" component={Overview} />
               <Route path="/sources" component={Sources} />
               <Route path="/sources/new" component={NewSource} />

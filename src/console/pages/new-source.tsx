@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { listMetrics } from '../../domain/api/app/metrics.ts';
 import type { createSource } from '../../domain/api/app/sources.ts';
+import type { Metric } from '../../domain/nouns.ts';
 import { get, post } from '../api.ts';
 import { emptyField } from '../edit-shape.ts';
 import { Failure } from '../parts/notice.tsx';
@@ -17,18 +18,30 @@ function begun(): EditedSource {
   return { name: '', delivery: 'push', format: 'csv', fields: [period, value] };
 }
 
+/** Where there is one metric only, it is the one that is meant. */
+function withSoleMetric(source: EditedSource, metrics: readonly Metric[] = []): EditedSource {
+  const [sole, other] = metrics;
+  if (!sole || other) return source;
+  const fields = source.fields.map((field) =>
+    field.role === 'value' ? { ...field, metric: sole.key } : field,
+  );
+  return { ...source, fields };
+}
+
 /** Makes a source with its first version. */
 export default function NewSource() {
   const manages = mayManage(useSignedIn());
   const { route } = useLocation();
-  const [source, setSource] = useState(begun);
+  const [edited, setSource] = useState(begun);
   const [untouched, setUntouched] = useState(true);
   const [made, setMade] = useState<{ id: string; secret: string } | null>(null);
   const { data, error } = useRead('metrics', (signal) =>
     get<typeof listMetrics>('/app/api/metrics', {}, signal),
   );
+  const source = untouched ? withSoleMetric(edited, data?.metrics) : edited;
   const act = useAct(async () => {
     setUntouched(false);
+    setSource(source);
     if (pointAtProblem(source, data!.metrics)) return;
     const answer = await post<typeof createSource>('/app/api/sources', bodyOf(source));
     const { source_id: id, signing_secret: secret } = answer;

@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../domain/api/app/endpoint.ts';
 import type { createKey, listKeys } from '../../domain/api/app/keys.ts';
 import { get, post } from '../api.ts';
-import type { SourceOfPage } from '../pages/source.tsx';
 import { mayManage, useSignedIn } from '../session.tsx';
+import type { SourceOfPage } from '../source-of-page.ts';
 import { useAct } from '../use-act.ts';
 import { useRead } from '../use-read.ts';
 import { RevokeKey, RotateKey } from './key-dialogs.tsx';
@@ -196,7 +196,7 @@ function NewKey({ source, done }: { source: SourceOfPage; done(text: string): vo
               checked={sandbox}
               onChange={(event) => setSandbox(event.currentTarget.checked)}
             />
-            Sandbox: all that it stores is marked test
+            Sandbox: what it stores is marked test, and the API reference takes it
           </label>
           <button type="submit" class="primary" aria-disabled={act.busy}>
             Make key
