@@ -64,7 +64,8 @@ export async function startService(settings: Settings, log: Logger): Promise<Ser
     await stop();
     throw error;
   }
-  log.info({ api: settings.baseUrl, dataDir: settings.dataDir }, 'weir serves');
+  const { baseUrl: api, appUrl: app, dataDir } = settings;
+  log.info({ api, app, dataDir }, 'weir serves');
   return { stop };
 }
 

@@ -15,8 +15,8 @@ const monthsTried = 12;
 
 /**
  * Invites a visitor, and sends with a sandbox key what a sender sends by mistake: a year of the
- * employment series in which one month is none. So there is a rejected record to look at, and no
- * number of a series is touched.
+ * employment series in which one month is none, and the same key with other bytes. So there is a
+ * rejected record and a conflict to look at, and no number of a series is touched.
  */
 export async function inviteVisitor(
   weir: RunningWeir,
@@ -34,7 +34,11 @@ export async function inviteVisitor(
   const sandboxKey = key.access_key;
   const client = new SourceClient({ ...employment!, accessKey: sandboxKey });
   const body = Buffer.from(mistaken());
-  await client.settled(await client.send({ key: 'tried-out', body, corrects: false }));
+  const tried = { key: 'tried-out', body, corrects: false };
+  await client.settled(await client.send(tried));
+  // The same key with other bytes gets the first receipt, and is shown as a conflict.
+  await client.send({ ...tried, body: Buffer.concat([body, Buffer.from('\n')]) });
+  await weir.cli('verify');
   return { invitation: invited.url, sandboxKey };
 }
 
