@@ -35,14 +35,12 @@ describeWith('the app', await chromiumOrSkip(), (chromium) => {
     expect(await push(app, key, 'day,amount\n2026-01-15,100.10\n2026-02,205.20\n')).toBe(202);
     const row = page.getByRole('row').filter({ hasText: 'january' });
     await row.getByText('parsed').waitFor();
-    await expectGoodPage(page, 'deliveries');
 
     await row.getByRole('link', { name: 'january' }).click();
     const rejected = page.getByRole('article', { name: 'Record 2' });
     await rejected.getByText('line 3').waitFor();
     await rejected.getByText('period_grain_mismatch').waitFor();
     await rejected.getByText('2026-02').waitFor();
-    await expectGoodPage(page, 'delivery');
 
     await correctGrain(page);
     await toTab(page, 'Deliveries');
@@ -52,13 +50,11 @@ describeWith('the app', await chromiumOrSkip(), (chromium) => {
 
     await toTab(page, 'Samples');
     await page.getByRole('img', { name: /mrr/ }).waitFor();
-    await expectGoodPage(page, 'samples');
     await page.getByRole('link', { name: '205.20' }).first().click();
     const record = page.getByRole('region', { name: 'The record', exact: true });
     await record.getByText('line 3').first().waitFor();
     await record.getByRole('cell', { name: '205.20' }).waitFor();
     await page.getByRole('heading', { name: 'Every value it had' }).waitFor();
-    await expectGoodPage(page, 'trace');
   }, 90_000);
 
   test('a secret is rotated, and deliveries with both are taken', async () => {
