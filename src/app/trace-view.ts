@@ -1,7 +1,8 @@
 import type { AnswerOf } from '../domain/api/app/endpoint.ts';
 import { type readTrace, recordShownMax } from '../domain/api/app/samples.ts';
-import type { Source } from '../domain/nouns.ts';
+import type { Field, Source } from '../domain/nouns.ts';
 import { dayToText } from '../domain/periods.ts';
+import { labelOf } from '../domain/shapes.ts';
 import { type Trace, trace } from '../proof/trace.ts';
 import { instant } from '../std/instant.ts';
 import type { AppParts } from './parts.ts';
@@ -28,17 +29,19 @@ export async function traceView(
   const declared = await parts.catalog.directory.metrics(companyId);
   const unit = declared.find(({ key }) => key === metric)?.unit ?? '';
   const { sample, record, superseded } = found;
+  const ownLabels = JSON.parse(sample.labelsJson) as Record<string, string>;
+  const gave = givers(found, metric, ownLabels);
   return {
     sample: {
       ...{ metric, period_start: dayToText(sample.day), value: sample.value, unit, sandbox },
-      labels: JSON.parse(sample.labelsJson) as Record<string, string>,
+      labels: ownLabels,
     },
     delivery: deliveryView(found),
     record: sample.record,
     line: record.line,
     byte_range: record.bytes,
     fields: Object.entries(record.fields).map(([name, text]) => ({
-      ...{ name, text, masked: record.masked.includes(name) },
+      ...{ name, text, masked: record.masked.includes(name), gave: gave.get(name) ?? null },
     })),
     fields_cut: record.cut,
     superseded: superseded.map(({ version, delivery }) => ({
@@ -46,6 +49,20 @@ export async function traceView(
       received_at: instant(delivery.receivedAt),
     })),
   };
+}
+
+/** Of the fields that made the sample, what each gave: a value of another metric gave nothing. */
+function givers(
+  { basis: { standing, underWay } }: Trace,
+  metric: string,
+  labels: Readonly<Record<string, string>>,
+): Map<string, NonNullable<Field['role']>> {
+  const { fields } = (standing ?? underWay)!.shape;
+  const gave = fields.filter((field) => {
+    if (field.role === 'value') return (field.metric ?? metric) === metric;
+    return field.role === 'label' ? Object.hasOwn(labels, labelOf(field)) : field.role;
+  });
+  return new Map(gave.map(({ name, role }) => [name, role!]));
 }
 
 function deliveryView({ basis, idempotencyKeys }: Trace) {

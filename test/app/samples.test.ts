@@ -167,14 +167,21 @@ describe('a trace', () => {
     expect(text).not.toMatch(/Grace|canary/);
     const { fields: shown } = JSON.parse(text) as AnswerOf<typeof readTrace>;
     expect(shown).toEqual([
-      { name: 'day', text: '2026-01-04', masked: false },
-      { name: 'place', text: 'B', masked: false },
-      { name: 'on', text: 'phone', masked: false },
-      { name: 'visits', text: '20', masked: false },
-      { name: 'amount', text: '1234567890123456789.10', masked: false },
-      { name: 'guest', text: null, masked: true },
-      { name: 'extra', text: null, masked: true },
+      { name: 'day', text: '2026-01-04', masked: false, gave: 'period' },
+      { name: 'place', text: 'B', masked: false, gave: 'label' },
+      { name: 'on', text: 'phone', masked: false, gave: 'label' },
+      { name: 'visits', text: '20', masked: false, gave: 'value' },
+      { name: 'amount', text: '1234567890123456789.10', masked: false, gave: null },
+      { name: 'guest', text: null, masked: true, gave: null },
+      { name: 'extra', text: null, masked: true, gave: null },
     ]);
+  });
+
+  test('says which field gave a value of a metric without labels', async () => {
+    const asked = { metric: 'amount', period: '2026-01-04', labels: '{}' };
+    const { fields: shown } = await get<AnswerOf<typeof readTrace>>('trace', asked);
+    const gave = shown.flatMap(({ name, gave: what }) => (what ? [`${name}: ${what}`] : []));
+    expect(gave).toEqual(['day: period', 'amount: value']);
   });
 
   test('finds any label text, and the sandbox sample by itself', async () => {

@@ -118,15 +118,17 @@ function Record({ trace }: { trace: TraceAnswer }) {
             <tr>
               <th>Field</th>
               <th>Text</th>
+              <th>Gave</th>
             </tr>
           </thead>
           <tbody>
             {fields.map((field) => (
-              <tr key={field.name}>
+              <tr key={field.name} class={field.gave === 'value' ? 'gave' : undefined}>
                 <td>{field.name}</td>
                 <td class="field-text">
                   <FieldText {...field} />
                 </td>
+                <td class="short">{field.gave && `the ${field.gave}`}</td>
               </tr>
             ))}
           </tbody>

@@ -183,6 +183,10 @@ export const readTrace = endpoint({
         name: z.string(),
         text: z.string().nullable().describe('Null: masked, or no text.'),
         masked: z.boolean().describe('Personal, or not in the shape.'),
+        gave: z
+          .enum(['period', 'value', 'metric', 'label'])
+          .nullable()
+          .describe('What of the sample it gave; null: nothing.'),
       }),
     ),
     fields_cut: z.boolean().describe('The record has more than is shown.'),
