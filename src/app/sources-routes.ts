@@ -109,7 +109,12 @@ function tryRoute(parts: AppParts): Route {
     requireShape(body.fields, metrics);
     const current = (await lookup.shape(sourceId, shapeVersion))!;
     const { fields, format = current.format, deliveries: many } = body;
-    return await run({ sourceId, fields, format, many });
+    const { withdraws, deliveries } = await run({ sourceId, fields, format, many });
+    const named = deliveries.map(async (one) => {
+      const [key] = await parts.catalog.deliveries.idempotencyKeys(one.artifact_id);
+      return { ...one, idempotency_key: key! };
+    });
+    return { withdraws, deliveries: await Promise.all(named) };
   });
 }
 

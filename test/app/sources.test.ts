@@ -147,12 +147,14 @@ describe('sources, shapes and metrics in the app', () => {
       const { artifact_id } = await one.sender.settled(await one.sender.document(csv));
       const fields = [dayAndAmount[0], { name: 'price', role: 'value', metric: 'amount' }];
       const before = await weir.catalog.deliveries.byArtifact(artifact_id);
+      const [key] = await weir.catalog.deliveries.idempotencyKeys(artifact_id);
       const run = await json(ada(`${at}/dry-run`, { json: { fields, deliveries: 5 } }));
       expect(run).toEqual({
         withdraws: 0,
         deliveries: [
           {
             ...{ artifact_id, received_at: instant, sandbox: false, status: 'parsed' },
+            idempotency_key: key,
             left_out: null,
             tried: {
               ...{ records: 3, parsed: 2, rejected: 1, newly_rejected: 1, refusal: null },

@@ -77,6 +77,7 @@ function Results(props: { source: SourceOfPage; deliveries: readonly Delivery[] 
         <thead>
           <tr>
             <th scope="col">Delivery</th>
+            <th scope="col">Received</th>
             <th scope="col">Now</th>
             <th scope="col" class="number">
               Records
@@ -91,11 +92,14 @@ function Results(props: { source: SourceOfPage; deliveries: readonly Delivery[] 
         <tbody>
           {deliveries.map((one) => (
             <tr key={one.artifact_id}>
-              <td class="short">
+              <td>
                 <a href={`/sources/${source.source_id}/deliveries/${one.artifact_id}`}>
-                  <Time at={one.received_at} />
+                  {one.idempotency_key}
                 </a>{' '}
                 {one.sandbox && <span class="badge sandbox">sandbox</span>}
+              </td>
+              <td class="short">
+                <Time at={one.received_at} />
               </td>
               <td>{one.status}</td>
               {one.tried ? (

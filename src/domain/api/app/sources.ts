@@ -183,6 +183,7 @@ export const tryShape = endpoint({
     deliveries: z.array(
       z.object({
         artifact_id: z.uuid(),
+        idempotency_key: z.string(),
         received_at: instant,
         sandbox: z.boolean(),
         status: z.enum(['queued', 'parsing', 'parsed', 'rejected']),
