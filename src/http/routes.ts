@@ -128,7 +128,9 @@ export async function answerError(
   log: RouteLog,
 ): Promise<void> {
   const known = error instanceof ToldError ? error : unexpected(error);
-  if (known.status >= 500) log.error({ err: known.cause ?? error }, 'a request failed');
+  // Whoever asks for much at once meets a full queue: counted by its status, no line for each.
+  const failed = known.status >= 500 && codeOf(error) !== busyCode;
+  if (failed) log.error({ err: known.cause ?? error }, 'a request failed');
   const reply = errorReply(known, exchange);
   // Answered within the read that brought it, a connection would still serve whatever else that
   // read holds; while an answer is pending, uWebSockets.js ends it at the next request instead.
@@ -143,10 +145,15 @@ function errorReply(error: ToldError, exchange: Exchange): Reply {
   return { status: error.status, headers, body: error.json(), close };
 }
 
-const awayCodes = new Set(['store_away', 'catalog_away', 'samples_away', 'threads_busy']);
+const busyCode = 'threads_busy';
+const awayCodes = new Set(['store_away', 'catalog_away', 'samples_away', busyCode]);
+
+function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error ? String(error.code) : null;
+}
 
 function unexpected(cause: unknown): ApiError {
-  const away = cause instanceof Error && 'code' in cause && awayCodes.has(String(cause.code));
+  const away = awayCodes.has(codeOf(cause) ?? '');
   return away
     ? new ApiError(503, 'internal', 'The service cannot do this at the moment. Try again.', {
         headers: { 'Retry-After': '5' },
