@@ -57,6 +57,21 @@ describeWith('the shape of a source, as it is edited', await chromiumOrSkip(), (
     expect(await name.inputValue()).toBe('Theirs');
   });
 
+  test('who goes away from what is not saved is asked first', async () => {
+    await open();
+    const answers: boolean[] = [false, true];
+    page.on('dialog', (asked) => (answers.shift() ? asked.accept() : asked.dismiss()));
+    const name = page.getByLabel('Name', { exact: true });
+    await name.fill('Renamed');
+    const away = page.getByRole('navigation', { name: 'Main' }).getByText('Metrics');
+    await away.click();
+    expect(await name.inputValue()).toBe('Renamed');
+    await away.click();
+    await page.getByRole('heading', { level: 1, name: 'Metrics' }).waitFor();
+    expect(answers).toEqual([]);
+    page.removeAllListeners('dialog');
+  });
+
   test('what a save withdraws is told before it is done', async () => {
     const { sender, weir } = source;
     const record = { month: '2026-01', mrr: '10.50', plan: 'pro' };

@@ -7,6 +7,7 @@ import { post, Refused } from '../api.ts';
 import { declaredFields, editedFields } from '../edit-shape.ts';
 import type { SourceOfPage } from '../source-of-page.ts';
 import { useAct } from '../use-act.ts';
+import { useUnsaved } from '../use-unsaved.ts';
 import { Dialog } from './dialog.tsx';
 import { DryRun } from './dry-run.tsx';
 import { Failure, Notice } from './notice.tsx';
@@ -25,10 +26,12 @@ interface EditorProps {
 
 /** The current version, to be changed and saved as the next one. */
 export function SourceEditor({ source, metrics, refresh, done }: EditorProps) {
-  const [edited, setEdited] = useState<EditedSource>(() => ({
+  const [begun] = useState<EditedSource>(() => ({
     ...{ name: source.name, delivery: source.delivery, format: source.format },
     fields: editedFields(source.fields),
   }));
+  const [edited, setEdited] = useState(begun);
+  useUnsaved(JSON.stringify(edited) !== JSON.stringify(begun));
   const [withdraws, setWithdraws] = useState<number | null>(null);
   const address = `/app/api/sources/${source.source_id}`;
   const marked = newlyPersonal(source, edited);
