@@ -1,15 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ensureGoBinary } from './go-binary.ts';
 import { type Needed, need } from './needed.ts';
+import { endServer, freePort, startServer } from './server-process.ts';
 
 const version = 'v0.0.0-20260212201848-7aac2a2c5b7c';
 const user = 'admin';
@@ -74,7 +74,8 @@ export async function startMinio(options: { dir?: string; certs?: string } = {})
     ...{ MINIO_BROWSER: 'off', MINIO_UPDATE: 'off', MINIO_CI_CD: 'on' },
   };
   const health = `${options.certs ? 'https' : 'http'}://127.0.0.1:${port}/minio/health/cluster`;
-  const start = () => startServer(binary, args, env, health);
+  const ready = () => answersWell(health);
+  const start = () => startServer({ name: 'MinIO', command: binary, args, env, ready });
   let child = await start();
   const end = () => endServer(child);
   return {
@@ -100,38 +101,6 @@ export async function startMinio(options: { dir?: string; certs?: string } = {})
   };
 }
 
-async function startServer(
-  binary: string,
-  args: string[],
-  env: NodeJS.ProcessEnv,
-  health: string,
-): Promise<ChildProcess> {
-  const child = spawn(binary, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (bytes) => {
-      said = `${said}${bytes}`.slice(-4_000);
-    });
-  }
-  // A test run that ends early takes it along.
-  const killWithUs = () => child.kill('SIGKILL');
-  process.once('exit', killWithUs);
-  child.once('exit', () => process.off('exit', killWithUs));
-  for (const deadline = Date.now() + 30_000; Date.now() < deadline; await sleep(25)) {
-    if (child.exitCode !== null) throw new Error(`MinIO ended with ${child.exitCode}: ${said}`);
-    if (await answersWell(health)) return child;
-  }
-  child.kill('SIGKILL');
-  throw new Error(`MinIO was not ready within 30 s: ${said}`);
-}
-
-async function endServer(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGKILL');
-  await ended;
-}
-
 async function pause(child: ChildProcess): Promise<void> {
   child.kill('SIGSTOP');
   // The signal reaches one thread after the other, and the last could still answer.
@@ -152,17 +121,5 @@ function answersWell(url: string): Promise<boolean> {
     });
     request.on('timeout', () => request.destroy());
     request.on('error', () => resolve(false));
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      if (address === null || typeof address === 'string') return reject(new Error('no port'));
-      server.close(() => resolve(address.port));
-    });
   });
 }
