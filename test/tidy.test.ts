@@ -56,7 +56,7 @@ function contracts(): string[] {
     ...['src/artifacts/artifacts.ts', 'src/catalog/catalog.ts', 'src/samples/samples.ts'],
     // Formats and helpers of that contract, the same for every store.
     ...['segment', 'object-name', 'together'].map((name) => `src/artifacts/${name}.ts`),
-    ...['audit', 'console', 'deliveries', 'upkeep', 'users'].map(
+    ...['audit', 'deliveries', 'upkeep', 'users', 'source-summaries'].map(
       (name) => `src/catalog/${name}-contract.ts`,
     ),
     ...['delivery-pages', 'company-figures'].map((name) => `src/catalog/${name}-contract.ts`),

@@ -1,5 +1,5 @@
-import type { Console } from '../catalog/console-contract.ts';
 import type { Deliveries } from '../catalog/deliveries-contract.ts';
+import type { SourceSummaries } from '../catalog/source-summaries-contract.ts';
 import { AppError } from '../domain/app-errors.ts';
 import type { Delivery, Field, Rejection, ShapeVersion } from '../domain/nouns.ts';
 import { personalNames } from '../domain/personal.ts';
@@ -35,7 +35,7 @@ export interface NotTried {
 export interface DryRunParts {
   readonly catalog: {
     readonly deliveries: Pick<Deliveries, 'list'>;
-    readonly console: Pick<Console, 'exposed'>;
+    readonly sourceSummaries: Pick<SourceSummaries, 'exposed'>;
   };
   readonly tryDelivery: TryDelivery;
   readonly clock: Clock;
@@ -86,7 +86,7 @@ export function dryRuns({ catalog, tryDelivery, clock }: DryRunParts) {
 
   return async (wanted: Wanted) => {
     const { sourceId, fields, many } = wanted;
-    const withdraws = await catalog.console.exposed(sourceId, personalNames(fields));
+    const withdraws = await catalog.sourceSummaries.exposed(sourceId, personalNames(fields));
     if (many === 0) return { withdraws, deliveries: [] };
     if (!free) throw new AppError('conflict', busyMessage, { reason: 'dry_run_busy' });
     free = false;

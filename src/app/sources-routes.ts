@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import { CatalogRefusal, type SavedSource } from '../catalog/catalog.ts';
-import { backlogCountedMax, type SourceSummary } from '../catalog/console-contract.ts';
+import { backlogCountedMax, type SourceSummary } from '../catalog/source-summaries-contract.ts';
 import type { AnswerOf } from '../domain/api/app/endpoint.ts';
 import {
   createSource,
@@ -32,7 +32,7 @@ function readingRoutes(parts: AppParts): Route[] {
   const { catalog } = parts;
   return [
     serveEndpoint(parts, listSources, async ({ by, now }) => {
-      const sources = await catalog.console.sources(by.company.companyId, now);
+      const sources = await catalog.sourceSummaries.sources(by.company.companyId, now);
       return { sources: sources.map(summaryView) };
     }),
     serveEndpoint(parts, readSource, async ({ by, params }) => {
@@ -48,7 +48,7 @@ function readingRoutes(parts: AppParts): Route[] {
     serveEndpoint(parts, listVersions, async ({ by, params, query }) => {
       const { sourceId } = await ownSource(catalog, by, params.source_id!);
       const page = { limit: versionsPage + 1, ...query };
-      const found = await catalog.console.shapes(sourceId, page);
+      const found = await catalog.sourceSummaries.shapes(sourceId, page);
       const versions = found.slice(0, versionsPage).map(versionView);
       return { versions, more: found.length > versionsPage };
     }),

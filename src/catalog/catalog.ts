@@ -18,11 +18,11 @@ import type {
 import type { SigningSecret } from '../domain/secrets.ts';
 import type { Audit } from './audit-contract.ts';
 import type { CompanyFigures } from './company-figures-contract.ts';
-import type { Console } from './console-contract.ts';
 import type { Deliveries } from './deliveries-contract.ts';
 import type { DeliveryPages } from './delivery-pages-contract.ts';
 import type { Reparses } from './reparses-contract.ts';
 import type { SamplesState } from './samples-state.ts';
+import type { SourceSummaries } from './source-summaries-contract.ts';
 import type { Upkeep } from './upkeep-contract.ts';
 import type { Users } from './users-contract.ts';
 
@@ -47,7 +47,7 @@ export interface Catalog {
   readonly upkeep: Upkeep;
   readonly deliveryPages: DeliveryPages;
   readonly figures: CompanyFigures;
-  readonly console: Console;
+  readonly sourceSummaries: SourceSummaries;
   readonly users: Users;
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -16,7 +16,7 @@ function delivery(more: Partial<Delivery>): Delivery {
 
 function runsOf(deliveries: readonly Delivery[], tryDelivery: TryDelivery, clock = () => 0) {
   const list = async (_: string, { limit }: { limit: number }) => deliveries.slice(0, limit);
-  const catalog = { deliveries: { list }, console: { exposed: async () => 3 } };
+  const catalog = { deliveries: { list }, sourceSummaries: { exposed: async () => 3 } };
   const run = dryRuns({ catalog, tryDelivery, clock });
   return (many: number, format: 'csv' | 'xlsx' = 'csv') =>
     run({ sourceId: 's', fields: [], format, many });

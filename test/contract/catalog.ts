@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { auditContract } from './catalog/audit.ts';
 import { basesContract } from './catalog/bases.ts';
-import { consoleContract } from './catalog/console.ts';
 import { deliveriesContract } from './catalog/deliveries.ts';
 import { directoryContract } from './catalog/directory.ts';
 import { keysContract } from './catalog/keys.ts';
@@ -12,6 +11,7 @@ import { queueContract } from './catalog/queue.ts';
 import { reparsesContract } from './catalog/reparses.ts';
 import { samplesStateContract } from './catalog/samples-state.ts';
 import { secretsContract } from './catalog/secrets.ts';
+import { sourceSummariesContract } from './catalog/source-summaries.ts';
 import { upkeepContract } from './catalog/upkeep.ts';
 import { usersContract } from './catalog/users.ts';
 import { usesContract } from './catalog/uses.ts';
@@ -47,7 +47,7 @@ export function catalogContract(name: string, place: () => Promise<CatalogPlace>
     bases: basesContract,
     audit: auditContract,
     upkeep: upkeepContract,
-    console: consoleContract,
+    'source summaries': sourceSummariesContract,
     users: usersContract,
   };
   for (const [part, suite] of Object.entries(suites)) {

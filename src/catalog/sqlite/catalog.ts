@@ -2,13 +2,13 @@ import type { Database } from 'better-sqlite3';
 import { auditReads } from '../audit.ts';
 import type { Catalog, Lookup } from '../catalog.ts';
 import { figuresReads } from '../company-figures.ts';
-import { consoleReads } from '../console-reads.ts';
 import { deliveriesReads } from '../deliveries.ts';
 import { deliveryPagesReads } from '../delivery-pages.ts';
 import { directoryReads } from '../directory.ts';
 import { openLedger } from '../ledger.ts';
 import { openLookup, type Prepare } from '../lookup.ts';
 import type { Once } from '../once.ts';
+import { sourceSummaries } from '../source-summaries.ts';
 import { upkeepReads } from '../upkeep.ts';
 import { usersReads } from '../users.ts';
 import { writesThrough } from '../writes.ts';
@@ -39,7 +39,7 @@ export function sqliteCatalog(path: string, writer: Writer): Catalog {
     upkeep: { ...guarded(upkeepReads(at)), ...writes.upkeep },
     deliveryPages: guarded(deliveryPagesReads(at)),
     figures: { ...guarded(figuresReads(at)), ...writes.figures },
-    console: guarded(consoleReads(at)),
+    sourceSummaries: guarded(sourceSummaries(at)),
     users: { ...guarded(usersReads(at)), ...writes.users },
     async ping() {
       await writes.queue.extend([], 0);

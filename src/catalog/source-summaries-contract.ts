@@ -4,7 +4,7 @@ import type { ShapeVersion, Source } from '../domain/nouns.ts';
  * What the app lists of sources (`Catalog`). Each call takes little time however much a source
  * holds: counts that could grow without end stop at a bound, and say so.
  */
-export interface Console {
+export interface SourceSummaries {
   /** By name. `now` decides what the last 24 hours are. */
   sources(companyId: string, now: number): Promise<SourceSummary[]>;
   /** Newest first; `before` is a version, exclusive. */

@@ -1,21 +1,21 @@
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { exposedField } from '../domain/personal.ts';
-import {
-  backlogCountedMax,
-  type Console,
-  type RejectedLately,
-  type SourceSummary,
-} from './console-contract.ts';
 import { stillExposed } from './next-generation.ts';
 import { selectShapes, selectSources, shapeOf, sourceOf } from './rows.ts';
 import type { Db } from './schema.ts';
+import {
+  backlogCountedMax,
+  type RejectedLately,
+  type SourceSummaries,
+  type SourceSummary,
+} from './source-summaries-contract.ts';
 
 const dayMs = 86_400_000;
 /** Deliveries that are looked at without a pause. */
 const exposedPage = 5_000;
 
-export function consoleReads(at: Db): Console {
+export function sourceSummaries(at: Db): SourceSummaries {
   const { db, dialect } = at;
   const uuid = dialect.uuid.toDb;
   return {

@@ -13,7 +13,7 @@ import type { Subject } from '../catalog.ts';
 
 const hourMs = 3_600_000;
 
-export function consoleContract(on: Subject): void {
+export function sourceSummariesContract(on: Subject): void {
   describe('sources', () => {
     it('come by name, with what came last and what waits', async () => {
       const { companyId } = await seedCompany(on.catalog);
@@ -23,7 +23,10 @@ export function consoleContract(on: Subject): void {
       await seedSource(on.catalog);
       await store(on.catalog, claimFor(shop.sourceId, { receivedAt: 5_000 }));
       await store(on.catalog, claimFor(shop.sourceId, { receivedAt: 6_000, sandbox: true }));
-      const [billing, second, ...others] = await on.catalog.console.sources(companyId, 7_000);
+      const [billing, second, ...others] = await on.catalog.sourceSummaries.sources(
+        companyId,
+        7_000,
+      );
       expect(others).toEqual([]);
       expect(billing).toMatchObject({ name: 'Billing', lastDelivery: null, backlog: 0 });
       expect(second).toMatchObject({
@@ -39,7 +42,7 @@ export function consoleContract(on: Subject): void {
       await rejected(on.catalog, { sourceId, receivedAt: now - 24 * hourMs }, 2);
       await rejected(on.catalog, { sourceId, receivedAt: now - hourMs }, 4);
       await rejected(on.catalog, { sourceId, receivedAt: now - hourMs, sandbox: true }, 8);
-      const [source] = await on.catalog.console.sources(companyId, now);
+      const [source] = await on.catalog.sourceSummaries.sources(companyId, now);
       expect(source).toMatchObject({
         ...{ backlog: 0, rejected: { records: 6, deliveries: 2 } },
         rejectedSandbox: { records: 8, deliveries: 1 },
@@ -53,12 +56,12 @@ export function consoleContract(on: Subject): void {
       for (const savedBy of ['ada', 'bob']) {
         await on.catalog.directory.saveSource(sourceId, { savedBy }, 2_000);
       }
-      const newest = await on.catalog.console.shapes(sourceId, { limit: 2 });
+      const newest = await on.catalog.sourceSummaries.shapes(sourceId, { limit: 2 });
       expect(newest.map((shape) => [shape.version, shape.savedBy])).toEqual([
         [3, 'bob'],
         [2, 'ada'],
       ]);
-      const older = await on.catalog.console.shapes(sourceId, { limit: 2, before: 2 });
+      const older = await on.catalog.sourceSummaries.shapes(sourceId, { limit: 2, before: 2 });
       expect(older.map((shape) => shape.version)).toEqual([1]);
     });
   });
@@ -72,13 +75,13 @@ export function consoleContract(on: Subject): void {
       ];
       const { sourceId } = await seedSource(on.catalog, { fields });
       for (let n = 0; n < 3; n++) await store(on.catalog, claimFor(sourceId));
-      const { console: reads, directory } = on.catalog;
-      expect(await reads.exposed(sourceId, ['seat'])).toBe(0);
-      expect(await reads.exposed(sourceId, ['seat', 'email'])).toBe(3);
+      const { sourceSummaries, directory } = on.catalog;
+      expect(await sourceSummaries.exposed(sourceId, ['seat'])).toBe(0);
+      expect(await sourceSummaries.exposed(sourceId, ['seat', 'email'])).toBe(3);
       const marked: Field[] = [...fields.slice(0, 2), { name: 'email', personal: true }];
       const saved = await directory.saveSource(sourceId, { fields: marked, savedBy: 'ada' }, 2_000);
       expect(saved.withdrawn?.deliveries).toBe(3);
-      expect(await reads.exposed(sourceId, ['email'])).toBe(0);
+      expect(await sourceSummaries.exposed(sourceId, ['email'])).toBe(0);
     });
   });
 
