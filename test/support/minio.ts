@@ -1,15 +1,14 @@
-import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, symlink } from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ensureGoBinary } from './go-binary.ts';
 import { type Needed, need } from './needed.ts';
-import { endServer, freePort, startServer } from './server-process.ts';
+import { runS3Server, type S3Server } from './s3-server.ts';
+import { freePort, startServer } from './server-process.ts';
 
 const version = 'v0.0.0-20260212201848-7aac2a2c5b7c';
 const user = 'admin';
@@ -41,74 +40,32 @@ export async function ensureMinio(): Promise<string> {
   return link;
 }
 
-export interface Minio {
-  readonly port: number;
-  /** Of the process that runs now. */
-  pid(): number;
-  /** Of a bucket in it, for `openArtifacts`; `https` when it was started with certificates. */
-  url(bucket: string): string;
-  /** SIGKILL; the data stay for a restart. */
-  kill(): Promise<void>;
-  /** Stops all its threads (SIGSTOP): connections stand, nothing is answered until `resume`. */
-  pause(): Promise<void>;
-  resume(): void;
-  /** Starts it again on the same port and data. */
-  restart(): Promise<void>;
-  /** Ends it and removes what it stored, unless the directory was given. */
-  stop(): Promise<void>;
-}
+export type Minio = S3Server;
 
 /**
  * Starts a MinIO on a free loopback port and waits until it is ready. `dir` keeps its data
- * (default: a temporary directory of its own), `certs` holds `public.crt` and `private.key`.
+ * (default: a temporary directory of its own), `dirs` are the drives of a set, which MinIO takes
+ * from one disk since `MINIO_CI_CD` is on; `certs` holds `public.crt` and `private.key`.
  */
-export async function startMinio(options: { dir?: string; certs?: string } = {}): Promise<Minio> {
+export async function startMinio(
+  options: { dir?: string; dirs?: readonly string[]; certs?: string } = {},
+): Promise<Minio> {
   const binary = await ensureMinio();
   const home = await mkdtemp(join(tmpdir(), 'weir-minio-'));
-  const data = options.dir ?? join(home, 'data');
+  const data = options.dirs ?? [options.dir ?? join(home, 'data')];
   const port = await freePort();
   const certs = options.certs ?? join(home, 'certs');
-  const args = ['server', '--quiet', '--address', `127.0.0.1:${port}`, '--certs-dir', certs, data];
+  const address = ['--address', `127.0.0.1:${port}`, '--certs-dir', certs];
+  const args = ['server', '--quiet', ...address, ...data];
   const env = {
     ...{ PATH: process.env.PATH, HOME: home, MINIO_ROOT_USER: user, MINIO_ROOT_PASSWORD: password },
     ...{ MINIO_BROWSER: 'off', MINIO_UPDATE: 'off', MINIO_CI_CD: 'on' },
   };
-  const health = `${options.certs ? 'https' : 'http'}://127.0.0.1:${port}/minio/health/cluster`;
-  const ready = () => answersWell(health);
+  const scheme = options.certs ? 'https' : 'http';
+  const ready = () => answersWell(`${scheme}://127.0.0.1:${port}/minio/health/cluster`);
+  const origin = `${scheme}://${user}:${password}@127.0.0.1:${port}`;
   const start = () => startServer({ name: 'MinIO', command: binary, args, env, ready });
-  let child = await start();
-  const end = () => endServer(child);
-  return {
-    port,
-    pid: () => child.pid!,
-    url: (bucket) => {
-      const scheme = options.certs ? 's3+https' : 's3+http';
-      return `${scheme}://${user}:${password}@127.0.0.1:${port}/${bucket}`;
-    },
-    kill: end,
-    pause: () => pause(child),
-    resume: () => {
-      child.kill('SIGCONT');
-    },
-    restart: async () => {
-      await end();
-      child = await start();
-    },
-    stop: async () => {
-      await end();
-      await rm(home, { recursive: true, force: true });
-    },
-  };
-}
-
-async function pause(child: ChildProcess): Promise<void> {
-  child.kill('SIGSTOP');
-  // The signal reaches one thread after the other, and the last could still answer.
-  const tasks = `/proc/${child.pid}/task`;
-  for (let running = true; running; await sleep(1)) {
-    const stats = (await readdir(tasks)).map((id) => readFile(join(tasks, id, 'stat'), 'latin1'));
-    running = (await Promise.all(stats)).some((stat) => !/\) [tT] /.test(stat));
-  }
+  return runS3Server({ port, home, origin }, start);
 }
 
 /** Its certificate is made for the test, so it is not checked here. */
