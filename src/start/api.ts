@@ -26,17 +26,19 @@ import { secretKey } from './secret-key.ts';
 import type { Settings } from './settings.ts';
 import type { UseRecorder } from './use-recorder.ts';
 
-/** What the API is put together from. */
-export interface ApiParts {
+/** What both halves of the API are put together from. */
+interface ApiParts {
   readonly settings: Settings;
   readonly catalog: Catalog;
-  readonly artifacts: ArtifactStore;
-  readonly samples: SampleStore;
   readonly rates: Rates;
   readonly site: ReferenceSite;
-  readonly door: DoorPool;
   readonly uses: UseRecorder;
   readonly clock: Clock;
+}
+
+export interface AcceptingParts extends ApiParts {
+  readonly artifacts: ArtifactStore;
+  readonly door: DoorPool;
   readonly log: Logger;
   onStored(): void;
   /** @throws ApiError 503 while no new delivery may be accepted */
@@ -46,16 +48,9 @@ export interface ApiParts {
 
 const demoRate = { perMinute: 10, burst: 5 };
 
-/** The routes of the API, with everything they need. */
-export function apiRoutes(parts: ApiParts): Route[] {
-  const { settings, catalog, samples, rates, uses, clock, log } = parts;
-  const rate = { perMinute: settings.WEIR_RATE_PER_MINUTE, burst: settings.WEIR_RATE_BURST };
-  const admission: AdmissionParts = {
-    ...{ lookup: catalog.lookup, rates, keyRate: rate, demoRate, site: parts.site, clock },
-    addresses: new ClientAddress(list(settings.WEIR_TRUSTED_PROXIES)),
-    demo: isDemo(settings),
-    noteUse: uses.noteKey,
-  };
+/** The routes by which deliveries come. */
+export function acceptRoutes(parts: AcceptingParts): Route[] {
+  const { settings, catalog, rates, uses, clock, log } = parts;
   const keyed = limits.bodyBytesHeldMax - limits.unverifiedBytesHeldMax;
   const accept: AcceptParts = {
     ...{ catalog, artifacts: parts.artifacts, clock, log },
@@ -68,7 +63,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
   };
   const webhook = {
     ...{ ...accept, catalog: isDemo(settings) ? withoutWebhooks(catalog) : catalog },
-    ...{ ...secretsOf(settings), rates, rate },
+    ...{ ...secretsOf(settings), rates, rate: rateOf(settings) },
     unverifiedBudget: new ByteBudget(
       limits.unverifiedBytesHeldMax,
       limits.unverifiedBytesASecondMin,
@@ -79,13 +74,35 @@ export function apiRoutes(parts: ApiParts): Route[] {
     'weir_held_bytes',
     () => accept.budget.bytesTaken + webhook.unverifiedBudget.bytesTaken,
   );
+  return [ingestRoute(accept, admissionOf(parts)), webhookRoute(webhook)];
+}
+
+export interface ReadingParts extends ApiParts {
+  readonly samples: SampleStore;
+}
+
+/** The routes by which samples and deliveries are read. */
+export function readRoutes(parts: ReadingParts): Route[] {
+  const { settings, catalog, samples } = parts;
+  const admission = admissionOf(parts);
   return [
-    ingestRoute(accept, admission),
-    webhookRoute(webhook),
     samplesRoute({ admission, samples }),
     deliveryRoute({ admission, catalog, samples }),
     openapiRoute(settings.baseUrl),
   ];
+}
+
+function admissionOf({ settings, catalog, rates, site, uses, clock }: ApiParts): AdmissionParts {
+  return {
+    ...{ lookup: catalog.lookup, rates, keyRate: rateOf(settings), demoRate, site, clock },
+    addresses: new ClientAddress(list(settings.WEIR_TRUSTED_PROXIES)),
+    demo: isDemo(settings),
+    noteUse: uses.noteKey,
+  };
+}
+
+function rateOf(settings: Settings) {
+  return { perMinute: settings.WEIR_RATE_PER_MINUTE, burst: settings.WEIR_RATE_BURST };
 }
 
 /** Whether this is a demo deployment (DECISIONS 9). */

@@ -1,172 +1,171 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { StoreAway } from '../artifacts/artifacts.ts';
-import { openArtifacts } from '../artifacts/open.ts';
-import { openCatalog } from '../catalog/open.ts';
-import { listen } from '../http/listener.ts';
+import { type Listener, type ListenerAddress, listen } from '../http/listener.ts';
 import { ReferenceSite } from '../http/reference-site.ts';
 import type { Route } from '../http/routes.ts';
-import { meteredInserts, meteredLedger, meteredPool, meteredUploads } from '../metrics/metered.ts';
-import type { Metrics } from '../metrics/metrics.ts';
-import { prometheusMetrics } from '../metrics/prometheus.ts';
 import { ParseLoop } from '../parse/loop.ts';
-import { startDoorPool, startParsePool } from '../parse/pool.ts';
-import { memoryRates } from '../rates/memory.ts';
-import { InsertBatcher } from '../samples/batcher.ts';
-import { SamplesAway } from '../samples/samples.ts';
-import { NotReady, type OpsParts, opsRoutes } from '../serve/ops.ts';
-import { monotonicClock, systemClock } from '../std/clock.ts';
 import { armCrashPoint } from '../std/crash-point.ts';
-import { untilDone } from '../std/retry.ts';
-import { MarkKeeper } from '../upkeep/mark-keeper.ts';
 import { startOrphanCount } from '../upkeep/orphans.ts';
 import { startScrubber } from '../upkeep/scrubber.ts';
-import { apiRoutes, isDemo, list, newArtifactId } from './api.ts';
+import { acceptRoutes, isDemo, list, newArtifactId, readRoutes } from './api.ts';
 import { openApp } from './app.ts';
-import { checkSecrets } from './check-secrets.ts';
-import { makeDataDir } from './data-dir.ts';
 import { ensureDemo } from './demo/deployment.ts';
+import { acceptingOf, type Closing, openParts, type ServiceParts, untilThere } from './parts.ts';
+import { allRoles, type Role } from './roles.ts';
 import type { Settings } from './settings.ts';
-import { openServiceSamples } from './stores.ts';
-import { requestWatch, watchParts } from './telling.ts';
-import { startUseRecorder } from './use-recorder.ts';
+import type { Surroundings } from './surroundings.ts';
+import { requestWatch, watchCatalog } from './telling.ts';
 
 export interface Service {
-  /** Answers what is under way, finishes what is being parsed, ends the engine. */
+  /** Answers what is under way, finishes what is being parsed, closes its stores. */
   stop(): Promise<void>;
-}
-
-/** A store that is away may come; a wrong password or a newer schema stays what it is. */
-function isAway(error: unknown): boolean {
-  return error instanceof StoreAway || error instanceof SamplesAway;
 }
 
 /** How long a stop waits for answers under way, then for deliveries being parsed. */
 const stopWaitMs = { answers: 10_000, parsing: 5_000 };
-const retry = { waitMs: 200, waitMaxMs: 5_000 };
+
+/** What a process does for its roles, in order. */
+interface Step {
+  readonly of: readonly Role[];
+  /** By one process of a service. */
+  readonly once?: boolean;
+  start(parts: ServiceParts, listeners: ToListen[]): Promise<void>;
+}
+
+/** The order is that of the delivery's way, backwards: what a step needs is there before it. */
+const steps: readonly Step[] = [
+  { of: allRoles, once: true, start: async (parts) => watchCatalog(parts.metrics, parts) },
+  { of: ['parse'], start: startParsing },
+  { of: ['accept'], once: true, start: makeDemo },
+  { of: ['parse'], once: true, start: startUpkeep },
+  { of: ['app'], start: addApp },
+  { of: ['accept', 'serve'], start: addApi },
+];
+
+/** Routes to be served when every step is done. */
+interface ToListen {
+  readonly address: ListenerAddress;
+  readonly routes: readonly Route[];
+}
 
 /**
- * Starts the whole service. The order is that of the delivery's way, backwards: what a step needs
- * is there before the step is, and the listeners come last. A stop, and a start that fails, close
- * what is open the other way round.
+ * Starts what the roles of this process need; the listeners come last. A stop, and a start that
+ * fails, close what is open the other way round.
  *
  * @throws Error with one clear line when an address or the data directory is taken
  */
-export async function startService(settings: Settings, log: Logger): Promise<Service> {
+export async function startService(
+  settings: Settings,
+  log: Logger,
+  around: Surroundings,
+): Promise<Service> {
   if (settings.WEIR_CRASH_AT) armCrashPoint(settings.WEIR_CRASH_AT);
   const closings: Closing[] = [];
   const stop = async () => {
     for (const close of closings.splice(0).reverse()) await close();
   };
   try {
-    await open(settings, log, (close) => closings.push(close));
+    const parts = await openParts(settings, log, around, (close) => closings.push(close));
+    const listeners: ToListen[] = [];
+    for (const { of, once = false, start } of steps) {
+      if (once && !around.isFirst) continue;
+      if (of.some((role) => around.roles.has(role))) await start(parts, listeners);
+    }
+    await openListeners(parts, listeners);
   } catch (error) {
     await stop();
     throw error;
   }
   const { baseUrl: api, appUrl: app, dataDir } = settings;
-  log.info({ api, app, dataDir }, 'weir serves');
+  log.info({ api, app, dataDir, roles: [...around.roles] }, 'weir serves');
   return { stop };
 }
 
-type Closing = () => Promise<unknown>;
-
-async function open(
-  settings: Settings,
-  log: Logger,
-  onStop: (close: Closing) => void,
-): Promise<void> {
-  const clock = systemClock;
-  makeDataDir(settings.dataDir);
-  const metrics = prometheusMetrics(log);
-  const opened = await openCatalog(settings.catalogUrl, { thread: true });
-  const catalog = { ...opened, ledger: meteredLedger(opened.ledger, metrics) };
-  onStop(() => catalog.close());
-  await checkSecrets(settings, catalog.directory);
-  const artifacts = meteredUploads(openArtifacts(settings.artifactsUrl), metrics);
-  onStop(() => artifacts.close());
-  const samples = await openServiceSamples(settings, log);
-  const batcher = new InsertBatcher({ store: meteredInserts(samples.store, metrics) });
-  // The store is closed first: an insert that hangs fails then, and the batcher can end.
-  onStop(() => Promise.all([samples.close(), batcher.close()]));
-  const { artifactsUrl } = settings;
-  const threads = startParsePool({ artifactsUrl });
-  const pool = meteredPool(threads, metrics, log);
-  const door = startDoorPool();
-  onStop(() => Promise.all([pool.close(), door.close()]));
+async function startParsing(parts: ServiceParts): Promise<void> {
+  const { catalog, clock, log, around, onStop } = parts;
+  // Nothing of a store that belongs to another catalog is parsed.
+  await parts.keeper();
+  const { store: samples, rows } = await parts.samples();
+  const { metered: pool } = await parts.threads();
   const { queue, reparses } = catalog;
-  const derived = { samples: samples.store, rows: batcher };
-  const loop = new ParseLoop({ queue, reparses, ...derived, pool, clock, log });
-
-  await untilThere('the artifact store', () => artifacts.prepare(), log);
-  const keeper = new MarkKeeper({ artifacts, upkeep: catalog.upkeep, log });
-  await untilThere('the mark of the store', () => keeper.start(), log);
-  onStop(() => keeper.stop());
-  await untilThere('ClickHouse', () => samples.store.prepare(), log);
+  const loop = new ParseLoop({ queue, reparses, samples, rows, pool, clock, log });
   loop.start();
+  parts.setLoop(loop);
+  around.onStored(() => loop.wake());
   onStop(() => stopParsing(loop, log));
-
-  const uses = startUseRecorder(catalog.directory, log);
-  onStop(() => uses.close());
-  const site = new ReferenceSite(docsOrigins(settings));
-  const rates = memoryRates(monotonicClock);
-  const onStored = () => {
-    keeper.noteReceipt();
-    loop.wake();
-  };
-  const requireAccepting = () => keeper.requireAccepting();
-  const accepting = { onStored, requireAccepting, clock, log };
-  if (isDemo(settings) && keeper.refusal === null) {
-    const demo = { catalog, artifacts, newArtifactId, ...accepting };
-    await untilThere('the demo', () => ensureDemo(demo), log);
-  }
-  const stores = { catalog, artifacts, samples: samples.store };
-  const routes = apiRoutes({ settings, ...stores, rates, site, door, uses, metrics, ...accepting });
-  watchParts(metrics, { catalog, samples, keeper, clock });
-  const upkeep = { artifacts, catalog, keeper, clock, log, metrics };
-  onStop(startOrphanCount(upkeep));
-  onStop(startScrubber(upkeep));
-  const dependencies = [
-    { name: 'catalog', check: () => catalog.ping(), required: true },
-    { name: 'artifacts', check: () => artifacts.ping(), required: true },
-    { name: 'samples', check: () => samples.store.ping(), required: false },
-    { name: 'accepting', check: () => accepts(keeper), required: false },
-  ];
-  const own = { settings, catalog, artifacts, samples, rates, dependencies };
-  const app = openApp({ ...own, pool: threads, clock, wakeParsing: () => loop.wake() });
-  onStop(() => app.close());
-  const served = { routes, appRoutes: app.routes };
-  await openListeners({ settings, ...served, site, dependencies, metrics, log }, onStop);
 }
 
-interface ListenerParts extends OpsParts {
-  readonly settings: Settings;
-  /** Of the API. */
-  readonly routes: readonly Route[];
-  readonly appRoutes: readonly Route[];
-  readonly site: ReferenceSite;
-  readonly metrics: Metrics;
-  readonly log: Logger;
+async function startUpkeep({ onStop, ...parts }: ServiceParts): Promise<void> {
+  const [artifacts, keeper] = [await parts.artifacts(), await parts.keeper()];
+  onStop(startOrphanCount({ ...parts, artifacts, keeper }));
+  onStop(startScrubber({ ...parts, artifacts }));
+}
+
+async function makeDemo(parts: ServiceParts): Promise<void> {
+  if (!isDemo(parts.settings)) return;
+  const { artifacts, ...accepting } = await acceptingParts(parts);
+  if (accepting.keeper.refusal !== null) return;
+  const { catalog, clock, log } = parts;
+  const demo = { catalog, artifacts, newArtifactId, clock, log, ...accepting };
+  await untilThere('the demo', () => ensureDemo(demo), log);
+}
+
+async function acceptingParts(parts: ServiceParts) {
+  const [artifacts, keeper] = [await parts.artifacts(), await parts.keeper()];
+  return {
+    ...{ artifacts, keeper },
+    requireAccepting: () => keeper.requireAccepting(),
+    onStored() {
+      keeper.noteReceipt();
+      parts.wakeParsing();
+    },
+  };
+}
+
+async function addApp(parts: ServiceParts, listeners: ToListen[]): Promise<void> {
+  const { settings, catalog, clock, dependencies, around, onStop } = parts;
+  const [artifacts, samples] = [await parts.artifacts(), await parts.samples()];
+  const [{ bare: pool }, rates] = [await parts.threads(), await parts.rates()];
+  const own = { settings, catalog, artifacts, samples, rates, pool, dependencies, clock };
+  const app = openApp({ ...own, wakeParsing: () => parts.wakeParsing() });
+  onStop(() => app.close());
+  const address = { ...settings.WEIR_APP_LISTEN, shared: around.sharesAddresses };
+  listeners.push({ address, routes: app.routes });
+}
+
+async function addApi(parts: ServiceParts, listeners: ToListen[]): Promise<void> {
+  const { settings, metrics, dependencies, around } = parts;
+  const [rates, uses, site] = [await parts.rates(), await parts.uses(), siteOf(settings)];
+  const api = { ...parts, rates, uses, site };
+  const routes: Route[] = [];
+  if (around.roles.has('accept')) {
+    const accepting = await acceptingParts(parts);
+    const { keeper } = accepting;
+    dependencies.push(acceptingOf(keeper));
+    metrics.watch('weir_accepting', () => (keeper.refusal === null ? 1 : 0));
+    routes.push(...acceptRoutes({ ...api, ...accepting, door: await parts.door() }));
+  }
+  if (around.roles.has('serve')) {
+    const { store: samples } = await parts.samples();
+    routes.push(...readRoutes({ ...api, samples }));
+  }
+  const shared = around.sharesAddresses || settings.WEIR_LISTEN_SHARED === '1';
+  listeners.push({ address: { ...settings.WEIR_LISTEN, shared }, routes });
 }
 
 /** The API comes last: who can reach it finds everything else there. */
-async function openListeners(
-  parts: ListenerParts,
-  onStop: (close: Closing) => void,
-): Promise<void> {
-  const { settings, metrics, site, log } = parts;
-  const ops = await listen(settings.WEIR_OPS_LISTEN, opsRoutes(parts), log);
-  onStop(() => ops.close(0));
-  const watch = requestWatch(metrics);
-  const app = await listen(settings.WEIR_APP_LISTEN, parts.appRoutes, log, site, watch);
-  onStop(() => app.close(stopWaitMs.answers));
-  const shared = settings.WEIR_LISTEN_SHARED === '1';
-  const api = await listen({ ...settings.WEIR_LISTEN, shared }, parts.routes, log, site, watch);
-  onStop(() => api.close(stopWaitMs.answers));
+async function openListeners(parts: ServiceParts, listeners: readonly ToListen[]): Promise<void> {
+  const { settings, metrics, log, around, onStop } = parts;
+  onStop(await around.openOps(parts));
+  const [site, watch] = [siteOf(settings), requestWatch(metrics)];
+  for (const { address, routes } of listeners) {
+    const listener: Listener = await listen(address, routes, log, site, watch);
+    onStop(() => listener.close(stopWaitMs.answers));
+  }
 }
 
-async function accepts(keeper: MarkKeeper): Promise<void> {
-  if (keeper.refusal !== null) throw new NotReady(keeper.refusal);
+function siteOf(settings: Settings): ReferenceSite {
+  return new ReferenceSite(docsOrigins(settings));
 }
 
 /** Where the reference site is: as set, else wherever the app is, which has the reference. */
@@ -177,16 +176,6 @@ export function docsOrigins(
   const { port } = settings.WEIR_APP_LISTEN;
   const { origin } = new URL(settings.appUrl);
   return [`http://127.0.0.1:${port}`, `http://localhost:${port}`, origin];
-}
-
-/** Tries again while a store is away; a wrong password or a newer schema ends the start. */
-function untilThere(what: string, work: () => Promise<void>, log: Logger): Promise<void> {
-  const { signal } = new AbortController();
-  const told = (err: unknown) => {
-    if (!isAway(err)) throw err;
-    log.warn({ err }, `${what} is not ready yet`);
-  };
-  return untilDone(work, { ...retry, signal, told });
 }
 
 /** What is not parsed by then is parsed after the next start: its lease runs out. */

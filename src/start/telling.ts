@@ -2,8 +2,6 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { RequestWatch } from '../http/routes.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Clock } from '../std/clock.ts';
-import type { MarkKeeper } from '../upkeep/mark-keeper.ts';
-import type { OpenedSamples } from './stores.ts';
 
 /** Tells of each answer of a listener. */
 export function requestWatch(metrics: Metrics): RequestWatch {
@@ -17,13 +15,11 @@ export function requestWatch(metrics: Metrics): RequestWatch {
 
 interface Told {
   readonly catalog: Pick<Catalog, 'queue' | 'upkeep'>;
-  readonly samples: Pick<OpenedSamples, 'restarts'>;
-  readonly keeper: Pick<MarkKeeper, 'refusal'>;
   readonly clock: Clock;
 }
 
-/** Has the states of the service's parts asked for at each scrape. */
-export function watchParts(metrics: Metrics, { catalog, samples, keeper, clock }: Told): void {
+/** Has what the catalog knows asked for at each scrape, by one process of a service. */
+export function watchCatalog(metrics: Metrics, { catalog, clock }: Told): void {
   const { queue, upkeep } = catalog;
   let asked: ReturnType<typeof queue.backlog> | null = null;
   const backlog = () => {
@@ -38,7 +34,5 @@ export function watchParts(metrics: Metrics, { catalog, samples, keeper, clock }
     const { oldestReceivedAt } = await backlog();
     return oldestReceivedAt === null ? 0 : Math.max(0, clock() - oldestReceivedAt) / 1_000;
   });
-  metrics.watch('weir_engine_restarts', () => samples.restarts());
-  metrics.watch('weir_accepting', () => (keeper.refusal === null ? 1 : 0));
   metrics.watch('weir_scrub_damaged_deliveries', () => upkeep.damagedCount());
 }

@@ -5,7 +5,12 @@ import { delivery } from '../../src/domain/api/delivery.ts';
 import { errorTable } from '../../src/domain/errors.ts';
 import { errorsMarkdown } from '../../src/serve/openapi/info.ts';
 import { openapiJson } from '../../src/serve/openapi.ts';
-import { type ApiParts, apiRoutes } from '../../src/start/api.ts';
+import {
+  type AcceptingParts,
+  acceptRoutes,
+  type ReadingParts,
+  readRoutes,
+} from '../../src/start/api.ts';
 import { type AppSetup, openApp } from '../../src/start/app.ts';
 import { readSettings } from '../../src/start/settings.ts';
 import { committed, document, documented, documentedAnswers, validatorOf } from './document.ts';
@@ -21,7 +26,8 @@ describe('the document', () => {
     // Routes are only put together here; nothing of what they need is touched.
     const parts = { settings, catalog: {}, clock: Date.now, uses: {}, door: {} };
     const metrics = { watch: () => {} };
-    const routes = apiRoutes({ ...parts, metrics } as unknown as ApiParts);
+    const all = { ...parts, metrics } as unknown as AcceptingParts & ReadingParts;
+    const routes = [...acceptRoutes(all), ...readRoutes(all)];
     const served = routes.map(({ method, pattern }) => `${method} ${pattern}`).sort();
     const written = documented
       .map(({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`)

@@ -12,7 +12,7 @@ import { listen } from '../../src/http/listener.ts';
 import { ReferenceSite } from '../../src/http/reference-site.ts';
 import { memoryRates } from '../../src/rates/memory.ts';
 import type { SampleStore } from '../../src/samples/samples.ts';
-import { apiRoutes } from '../../src/start/api.ts';
+import { acceptRoutes, readRoutes } from '../../src/start/api.ts';
 import { freePorts } from '../../src/start/demo/running-weir.ts';
 import { newSecret } from '../../src/start/new-secret.ts';
 import { readSettings } from '../../src/start/settings.ts';
@@ -77,7 +77,7 @@ export async function startApiHere(settings: Record<string, string> = {}): Promi
   };
   const site = new ReferenceSite((settings.WEIR_DOCS_ORIGIN ?? '').split(',').filter(Boolean));
   const routeLog = pino({ level: 'trace' }, { write: (line: string) => void log.push(line) });
-  const routes = apiRoutes({
+  const parts: Parameters<typeof acceptRoutes>[0] & Parameters<typeof readRoutes>[0] = {
     ...{ settings: read, catalog, artifacts, samples, site, clock, log: routeLog },
     rates: memoryRates(clock),
     door: { readPush: () => Promise.reject(new Error('no large pushes')), close: async () => {} },
@@ -89,7 +89,8 @@ export async function startApiHere(settings: Record<string, string> = {}): Promi
     onStored: () => {},
     requireAccepting: () => {},
     metrics: { watch: () => {} },
-  });
+  };
+  const routes = [...acceptRoutes(parts), ...readRoutes(parts)];
   const listener = await listen({ host: '127.0.0.1', port: port! }, routes, routeLog, site);
   const companyId = randomUUID();
   const company = { companyId, name: 'here', timezone: 'Europe/Berlin' };

@@ -1,0 +1,156 @@
+import type { Logger } from 'pino';
+import { type ArtifactStore, StoreAway } from '../artifacts/artifacts.ts';
+import { openArtifacts } from '../artifacts/open.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { openCatalog } from '../catalog/open.ts';
+import { meteredInserts, meteredLedger, meteredPool, meteredUploads } from '../metrics/metered.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { prometheusMetrics } from '../metrics/prometheus.ts';
+import type { ParseLoop } from '../parse/loop.ts';
+import { startDoorPool, startParsePool } from '../parse/pool.ts';
+import { InsertBatcher } from '../samples/batcher.ts';
+import { SamplesAway } from '../samples/samples.ts';
+import { type Dependency, NotReady } from '../serve/ops.ts';
+import { systemClock } from '../std/clock.ts';
+import { untilDone } from '../std/retry.ts';
+import { MarkKeeper } from '../upkeep/mark-keeper.ts';
+import { checkSecrets } from './check-secrets.ts';
+import { makeDataDir } from './data-dir.ts';
+import type { Settings } from './settings.ts';
+import type { Surroundings } from './surroundings.ts';
+import { startUseRecorder } from './use-recorder.ts';
+
+export type Closing = () => Promise<unknown>;
+
+/** Where a process is put together: what roles share is opened by the first that asks for it. */
+export type ServiceParts = Awaited<ReturnType<typeof openParts>>;
+
+/**
+ * The parts that roles are made of. Every role has the catalog; the rest is opened when it is asked
+ * for, once, and closed after whatever asked for it. So a process holds what its roles use, and
+ * `dependencies` lists that and nothing else.
+ */
+export async function openParts(
+  settings: Settings,
+  log: Logger,
+  around: Surroundings,
+  onStop: (close: Closing) => void,
+) {
+  const { artifactsUrl } = settings;
+  makeDataDir(settings.dataDir);
+  const metrics = prometheusMetrics(log);
+  const dependencies: Dependency[] = [];
+  const catalog = await openedCatalog(settings, metrics, onStop);
+  dependencies.push({ name: 'catalog', check: () => catalog.ping(), required: true });
+
+  const artifacts = once(async () => {
+    const store = meteredUploads(openArtifacts(artifactsUrl), metrics);
+    onStop(() => store.close());
+    await untilThere('the artifact store', () => store.prepare(), log);
+    dependencies.push({ name: 'artifacts', check: () => store.ping(), required: true });
+    return store;
+  });
+  const keeper = once(async () => markKeeper(await artifacts(), catalog, log, onStop));
+  const samples = once(async () => {
+    const opened = await around.openSamples();
+    const rows = new InsertBatcher({ store: meteredInserts(opened.store, metrics) });
+    // The store is closed first: an insert that hangs fails then, and the batcher can end.
+    onStop(() => Promise.all([opened.close(), rows.close()]));
+    metrics.watch('weir_engine_restarts', () => opened.restarts());
+    await untilThere('ClickHouse', () => opened.store.prepare(), log);
+    dependencies.push({ name: 'samples', check: () => opened.store.ping(), required: false });
+    return { ...opened, rows };
+  });
+  const threads = once(async () => {
+    const bare = startParsePool({ artifactsUrl });
+    onStop(() => bare.close());
+    return { bare, metered: meteredPool(bare, metrics, log) };
+  });
+  const door = once(async () => {
+    const pool = startDoorPool();
+    onStop(() => pool.close());
+    return pool;
+  });
+  const uses = once(async () => {
+    const recorder = startUseRecorder(catalog.directory, log);
+    onStop(() => recorder.close());
+    return recorder;
+  });
+  const rates = once(async () => {
+    const opened = around.openRates();
+    onStop(() => opened.close());
+    return opened;
+  });
+  let loop: ParseLoop | null = null;
+  return {
+    ...{ settings, log, around, onStop, clock: systemClock, metrics, dependencies },
+    ...{ catalog, artifacts, keeper, samples, threads, door, uses, rates },
+    setLoop(started: ParseLoop) {
+      loop = started;
+    },
+    /** Has whatever parses look at once: the loop in here, and those of other processes. */
+    wakeParsing() {
+      loop?.wake();
+      around.tellStored();
+    },
+  };
+}
+
+async function openedCatalog(
+  settings: Settings,
+  metrics: Metrics,
+  onStop: (close: Closing) => void,
+): Promise<Catalog> {
+  const opened = await openCatalog(settings.catalogUrl, { thread: true });
+  onStop(() => opened.close());
+  await checkSecrets(settings, opened.directory);
+  return { ...opened, ledger: meteredLedger(opened.ledger, metrics) };
+}
+
+async function markKeeper(
+  artifacts: ArtifactStore,
+  { upkeep }: Catalog,
+  log: Logger,
+  onStop: (close: Closing) => void,
+): Promise<MarkKeeper> {
+  const keeper = new MarkKeeper({ artifacts, upkeep, log });
+  await untilThere('the mark of the store', () => keeper.start(), log);
+  onStop(() => keeper.stop());
+  return keeper;
+}
+
+/** As `/readyz` asks whether deliveries are accepted. */
+export function acceptingOf(keeper: MarkKeeper): Dependency {
+  return {
+    name: 'accepting',
+    async check() {
+      if (keeper.refusal !== null) throw new NotReady(keeper.refusal);
+    },
+    required: false,
+  };
+}
+
+function once<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | null = null;
+  return () => {
+    opened ??= open();
+    return opened;
+  };
+}
+
+const retry = { waitMs: 200, waitMaxMs: 5_000 };
+
+/** Tries again while a store is away; a wrong password or a newer schema ends the start. */
+export function untilThere(what: string, work: () => Promise<void>, log: Logger): Promise<void> {
+  const { signal } = new AbortController();
+  const told = (err: unknown) => {
+    if (!isAway(err)) throw err;
+    log.warn({ err }, `${what} is not ready yet`);
+  };
+  return untilDone(work, { ...retry, signal, told });
+}
+
+/** A store that is away may come; a wrong password or a newer schema stays what it is. */
+function isAway(error: unknown): boolean {
+  return error instanceof StoreAway || error instanceof SamplesAway;
+}
