@@ -14,7 +14,7 @@ import type { ArtifactPlace } from '../domain/nouns.ts';
 import type { PushReading } from '../domain/push.ts';
 import { receiptJson } from '../domain/receipt.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
-import type { Reply } from '../http/exchange.ts';
+import type { ReceiptOf, Reply } from '../http/exchange.ts';
 import type { Clock } from '../std/clock.ts';
 import { crashPoint } from '../std/crash-point.ts';
 import type { CollectedBody } from './body.ts';
@@ -25,7 +25,7 @@ export interface AcceptParts {
   readonly catalog: Pick<Catalog, 'lookup' | 'ledger'>;
   readonly artifacts: ArtifactStore;
   /** Keeps small bodies in the same store. */
-  readonly segments: Segments;
+  readonly segments: Pick<Segments, 'keep'>;
   readonly budget: ByteBudget;
   readonly clock: Clock;
   /** A new uuid v7. */
@@ -86,11 +86,11 @@ export async function recordKept(parts: KeepParts, claim: Claim, kept: Kept): Pr
   if (verdict.outcome === 'stored') {
     crashPoint('receipt_durable');
     parts.onStored();
-    return receiptReply(verdict.receipt);
+    return receiptReply(verdict.receipt, claim);
   }
   // A recovery beside us found the object first: it is in use.
   if (verdict.known.receipt.artifactId === claim.artifactId) {
-    return receiptReply(verdict.known.receipt);
+    return receiptReply(verdict.known.receipt, claim);
   }
   crashPoint('race_lost');
   await abandon(parts, kept);
@@ -176,9 +176,9 @@ export function claimOf(meta: ArtifactMeta, place: ArtifactPlace, sha256: Buffer
   };
 }
 
-function receiptReply(receipt: StoredReceipt): Reply {
+function receiptReply(receipt: StoredReceipt, receiptOf: ReceiptOf): Reply {
   const headers = { 'Content-Type': 'application/json' };
-  return { status: 202, headers, body: receiptJson(receipt) };
+  return { status: 202, headers, body: receiptJson(receipt), receiptOf };
 }
 
 /** Answers a delivery whose key or bytes are known, and records that it came again. */
@@ -190,7 +190,7 @@ export async function replayKnown(parts: AcceptParts, probe: Probe, now: number)
 
 /** The first receipt again, byte for byte (DECISIONS 5). */
 function replayReply(known: KnownDelivery): Reply {
-  const first = receiptReply(known.receipt);
+  const first = receiptReply(known.receipt, known.receipt);
   const headers: Record<string, string> = { ...first.headers, 'Idempotency-Replayed': 'true' };
   if (known.bodyDiffers) headers['Idempotency-Body-Differs'] = 'true';
   return { ...first, headers };

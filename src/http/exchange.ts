@@ -1,8 +1,17 @@
 import type { HttpResponse } from 'uWebSockets.js';
+import type { DeliveryWay } from '../domain/nouns.ts';
 import { assert } from '../std/assert.ts';
 import type { RequestHead } from './head.ts';
 import type { OpenAnswers } from './open-answers.ts';
 import { watchReader } from './unread-answers.ts';
+
+/** The delivery that a receipt is of, for who watches answers. */
+export interface ReceiptOf {
+  readonly artifactId: string;
+  readonly delivery?: DeliveryWay;
+  /** Absent when the receipt was given before. */
+  readonly bytes?: number;
+}
 
 export interface Reply {
   readonly status: number;
@@ -10,6 +19,7 @@ export interface Reply {
   readonly body?: string | Uint8Array;
   /** Closes the connection after the answer. */
   readonly close?: boolean;
+  readonly receiptOf?: ReceiptOf;
 }
 
 const reasons: Record<number, string> = {
@@ -61,7 +71,7 @@ export class Exchange {
   readonly #service: OpenAnswers;
   #state: 'open' | 'sending' | 'answered' | 'gone' = 'open';
   #onGone: (() => void)[] = [];
-  #onAnswer: ((status: number) => void)[] = [];
+  #onAnswer: ((status: number, receiptOf: ReceiptOf | undefined) => void)[] = [];
   #onSent: (() => void) | null = null;
   /** Called when nothing is left here of what was written so far. */
   #onTaken: (() => void) | null = null;
@@ -95,8 +105,8 @@ export class Exchange {
     Object.assign(this.#headers, headers);
   }
 
-  /** Calls `tell` with the status when the answer goes out. */
-  onAnswer(tell: (status: number) => void): void {
+  /** Calls `tell` with the status, and what it is the receipt of, when the answer goes out. */
+  onAnswer(tell: (status: number, receiptOf: ReceiptOf | undefined) => void): void {
     this.#onAnswer.push(tell);
   }
 
@@ -112,7 +122,7 @@ export class Exchange {
     assert(this.#state === 'open', 'an exchange is answered once');
     this.#state = 'answered';
     this.#onGone = [];
-    for (const tell of this.#onAnswer) tell(answer.status);
+    for (const tell of this.#onAnswer) tell(answer.status, answer.receiptOf);
     let unsent: Uint8Array | null = null;
     this.res.cork(() => {
       this.#writeHead(answer);
@@ -136,7 +146,7 @@ export class Exchange {
       if (!this.open) return;
       this.#state = 'sending';
       this.#onGone = [];
-      for (const tell of this.#onAnswer) tell(head.status);
+      for (const tell of this.#onAnswer) tell(head.status, undefined);
       this.res.cork(() => {
         this.#writeHead(head);
         if (this.#service.closing) this.res.writeHeader('Connection', 'close');

@@ -7,8 +7,12 @@ import type { HandedRows, RowPieces } from './messages.ts';
 export interface RowTaker {
   /** Resolves when there is room for more rows. */
   room(): Promise<void>;
-  /** Resolves when the rows are durable and readable. */
-  add(rows: EncodedRows, rowCount: number): Promise<void>;
+  /**
+   * Resolves when the rows are durable and readable.
+   *
+   * @param job whose rows they are, for who watches
+   */
+  add(rows: EncodedRows, rowCount: number, job: Job): Promise<void>;
 }
 
 /**
@@ -21,7 +25,7 @@ export async function insertRows(job: Job, rows: RowPieces, taker: RowTaker): Pr
   const { sampleRows, rejectionRows } = rows;
   const samples =
     job.generation > 0 ? { samples: [], reparsed: sampleRows } : { samples: sampleRows };
-  await taker.add({ ...samples, rejections: rejectionRows }, rowCount);
+  await taker.add({ ...samples, rejections: rejectionRows }, rowCount, job);
   for (const piece of [...sampleRows, ...rejectionRows]) giveBack(piece);
 }
 

@@ -127,9 +127,9 @@ export function faulty(parts: LoopParts, random: Random, faults: Faults): LoopPa
     },
     rows: {
       room: () => rows.room(),
-      add: call(async (encoded, count) => {
+      add: call(async (encoded, count, job) => {
         if (random(6) === 0) await alive(faults, random(faults.stallMs + 1));
-        await rows.add(encoded, count);
+        await rows.add(encoded, count, job);
       }),
     },
   };
