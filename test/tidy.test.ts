@@ -24,6 +24,7 @@ const mayImport: Record<string, readonly string[]> = {
   'src/catalog/': ['src/catalog/', 'src/domain/', 'src/std/'],
   'src/samples/': ['src/samples/', 'src/domain/', 'src/std/'],
   'src/metrics/': ['src/metrics/', 'src/domain/', 'src/std/', ...contracts()],
+  'src/tracing/': ['src/tracing/', 'src/domain/', 'src/std/', ...contracts()],
   'src/upkeep/': ['src/upkeep/', 'src/domain/', 'src/std/', ...contracts()],
   'src/rates/': ['src/rates/', 'src/domain/', 'src/std/'],
   'src/http/': ['src/http/', 'src/domain/', 'src/std/', ...contracts()],
