@@ -16,7 +16,8 @@ export interface Bucket {
   readonly at: number;
 }
 
-const token = 60_000;
+/** One token of a bucket's level. */
+export const token = 60_000;
 
 /** What a take was answered with, and what its headers say. */
 export interface RateVerdict {
@@ -49,13 +50,18 @@ export function takeToken(
   const at = Math.max(now, bucket?.at ?? now);
   return {
     bucket: { level, at },
-    verdict: {
-      admitted,
-      limit: rule.perMinute,
-      remaining: Math.floor(level / token),
-      resetSeconds: secondsToRefill(full - level, rule),
-      retryAfterSeconds: admitted ? 0 : secondsToRefill(token - level, rule),
-    },
+    verdict: verdictOf(admitted, level, rule),
+  };
+}
+
+/** @param level what is left in the bucket after the take */
+export function verdictOf(admitted: boolean, level: number, rule: RateRule): RateVerdict {
+  return {
+    admitted,
+    limit: rule.perMinute,
+    remaining: Math.floor(level / token),
+    resetSeconds: secondsToRefill(rule.burst * token - level, rule),
+    retryAfterSeconds: admitted ? 0 : secondsToRefill(token - level, rule),
   };
 }
 

@@ -42,6 +42,7 @@ export const watchedGauges = {
   weir_backlog_oldest_seconds: 'Since the oldest delivery of the backlog was received; 0: none.',
   weir_engine_restarts: 'Restarts of the embedded ClickHouse engine since the start.',
   weir_accepting: '1 while deliveries are accepted; 0: the catalog is behind its store.',
+  weir_rates_local: '1 while Redis is away and the process counts rates by itself; else 0.',
   weir_scrub_damaged_deliveries: 'Deliveries whose stored bytes are missing, changed or refused.',
 } as const;
 

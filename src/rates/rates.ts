@@ -8,3 +8,9 @@ export interface Rates {
   take(bucket: string, rule: RateRule): Promise<RateVerdict>;
   close(): Promise<void>;
 }
+
+/** The rates of a service, which tell whether they are shared as they were set up to be. */
+export interface ServiceRates extends Rates {
+  /** Whether the store they are shared in is away, so that this process counts by itself. */
+  isLocal(): boolean;
+}

@@ -77,8 +77,9 @@ export async function openParts(
     return recorder;
   });
   const rates = once(async () => {
-    const opened = around.openRates();
+    const opened = await around.openRates();
     onStop(() => opened.close());
+    metrics.watch('weir_rates_local', () => (opened.isLocal() ? 1 : 0));
     return opened;
   });
   let loop: ParseLoop | null = null;

@@ -129,10 +129,6 @@ function complete(raw: Raw): Settings {
     // Several nodes share such a catalog: a key file of one would be unknown to the others.
     throw new SettingsError('WEIR_SECRET_KEY is required with a catalog on Postgres');
   }
-  if (raw.WEIR_REDIS_URL !== undefined) {
-    // Taken in silence, each process would go on with rates of its own.
-    throw new SettingsError('WEIR_REDIS_URL: shared rates are not supported yet by this version');
-  }
   return {
     ...raw,
     dataDir,

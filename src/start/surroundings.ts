@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { listen } from '../http/listener.ts';
-import { memoryRates } from '../rates/memory.ts';
-import type { Rates } from '../rates/rates.ts';
+import { openRates } from '../rates/open.ts';
+import type { ServiceRates } from '../rates/rates.ts';
 import { type OpsParts, opsRoutes } from '../serve/ops.ts';
 import { monotonicClock } from '../std/clock.ts';
 import type { Closing } from './parts.ts';
@@ -19,7 +19,7 @@ export interface Surroundings {
   readonly isFirst: boolean;
   /** Others of the service listen on its addresses too. */
   readonly sharesAddresses: boolean;
-  openRates(): Rates;
+  openRates(): Promise<ServiceRates>;
   openSamples(): Promise<OpenedSamples>;
   /** Something waits to be parsed; other processes may have room. Cheap, called with each. */
   tellStored(): void;
@@ -33,7 +33,7 @@ export interface Surroundings {
 export function alone(settings: Settings, log: Logger, roles: ReadonlySet<Role>): Surroundings {
   return {
     ...{ roles, isFirst: true, sharesAddresses: false },
-    openRates: () => memoryRates(monotonicClock),
+    openRates: () => openRates({ url: settings.WEIR_REDIS_URL, clock: monotonicClock, log }),
     openSamples: () => openServiceSamples(settings, log),
     tellStored() {},
     onStored() {},

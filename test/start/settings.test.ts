@@ -27,9 +27,9 @@ describe('settings (DECISIONS 9)', () => {
     ['a short secret key', { WEIR_SECRET_KEY: 'abc' }, /^WEIR_SECRET_KEY: must be 64 hex digits$/],
     ['sharing that is neither', { WEIR_LISTEN_SHARED: 'yes' }, /^WEIR_LISTEN_SHARED: /],
     [
-      'what is not done yet',
-      { WEIR_REDIS_URL: 'redis://127.0.0.1' },
-      /^WEIR_REDIS_URL: .* not supported/,
+      'rates in another store',
+      { WEIR_REDIS_URL: 'http://127.0.0.1' },
+      /^WEIR_REDIS_URL: must start with redis: or rediss:$/,
     ],
     ['a file that is not there', { WEIR_BASE_URL_FILE: '/nowhere' }, /^WEIR_BASE_URL_FILE: /],
     ['both forms', { WEIR_DEMO: '1', WEIR_DEMO_FILE: '/x' }, /are both set$/],
