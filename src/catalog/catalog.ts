@@ -49,6 +49,11 @@ export interface Catalog {
   readonly figures: CompanyFigures;
   readonly sourceSummaries: SourceSummaries;
   readonly users: Users;
+  /**
+   * Has `told` called when another process may have stored deliveries; more often than that, too.
+   * Not every catalog can tell, and none tells all: who parses asks the queue by itself as well.
+   */
+  onQueued(told: () => void): void;
   ping(): Promise<void>;
   close(): Promise<void>;
 }

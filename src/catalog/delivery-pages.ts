@@ -5,7 +5,7 @@ import { assert } from '../std/assert.ts';
 import type { DeliveryDetails, DeliveryPages, PageFilter } from './delivery-pages-contract.ts';
 import type { CatalogDialect } from './dialect.ts';
 import { deliveryOf, selectDeliveries } from './rows.ts';
-import type { Db, Schema } from './schema.ts';
+import type { Db, DeliveriesTable, Schema } from './schema.ts';
 
 export const allStatuses: readonly DeliveryStatus[] = ['queued', 'parsing', 'parsed', 'rejected'];
 
@@ -24,7 +24,7 @@ export function deliveryPagesReads(at: Db): DeliveryPages {
             .where('k.ordinal', '=', 0)
             .as('first_key'),
           sql<number>`(select count(*) from (select 1 from delivery_conflicts as c
-            where c.sequence = d.sequence limit ${countedMax.conflicts}))`.as('conflicts'),
+            where c.sequence = d.sequence limit ${countedMax.conflicts}) as found)`.as('conflicts'),
         ])
         .orderBy('d.received_at', 'desc')
         .orderBy('d.sequence', 'desc')
@@ -51,7 +51,7 @@ export function deliveryPagesReads(at: Db): DeliveryPages {
     async counts(sourceId, filter, max) {
       const counted = (status: DeliveryStatus) => {
         const ofBoth = branches(at, sourceId, { ...filter, status }).map(
-          (branch) => sql`(select count(*) from (${branch.limit(max)}))`,
+          (branch) => sql`(select count(*) from (${branch.limit(max)}) as found)`,
         );
         return sql<number>`${sql.join(ofBoth, sql` + `)}`;
       };
@@ -164,9 +164,9 @@ function amongSequences(
     .selectFrom('deliveries')
     .select(['received_at', 'sequence'])
     .where('sequence', 'in', some)
-    .where(sql<number>`+source_id`, '=', sourceOf(at, sourceId))
-    .where(sql`+sandbox`, 'in', sandboxes(at.dialect, filter));
-  if (filter.status !== undefined) select = select.where(sql`+status`, '=', filter.status);
+    .where(apart('source_id'), '=', sourceOf(at, sourceId))
+    .where(apart('sandbox'), 'in', sandboxes(at.dialect, filter));
+  if (filter.status !== undefined) select = select.where(apart('status'), '=', filter.status);
   if (filter.rejecting) select = select.where('rejected', '>', 0);
   if (filter.conflicting) {
     select = select.where('sequence', 'in', (eb) =>
@@ -174,6 +174,11 @@ function amongSequences(
     );
   }
   return within(select, filter);
+}
+
+/** A column's value, by which no index is entered. */
+function apart<C extends 'source_id' | 'sandbox' | 'status'>(column: C) {
+  return sql<DeliveriesTable[C]>`coalesce(${sql.ref(column)}, ${sql.ref(column)})`;
 }
 
 /** As `branches`, by an index that holds only these. */

@@ -1,4 +1,4 @@
-import type { RawBuilder, Transaction } from 'kysely';
+import type { Kysely, RawBuilder, Transaction } from 'kysely';
 import type { Schema } from './schema.ts';
 
 /**
@@ -10,6 +10,8 @@ export interface CatalogDialect {
   readonly bool: Codec<boolean, DbBool>;
   /** Column types of the migrations. */
   readonly types: ColumnTypes;
+  /** Null: the table of deliveries is one. */
+  readonly partitions: Partitions | null;
   /** Ends `create table`. `keyed`: rows are stored in the order of their primary key. */
   readonly tableEnd: { readonly plain: RawBuilder<unknown>; readonly keyed: RawBuilder<unknown> };
   /**
@@ -21,6 +23,17 @@ export interface CatalogDialect {
   lockMigrations(trx: Transaction<Schema>): Promise<void>;
 }
 
+/**
+ * Deliveries in parts by ranges of their sequence, which are ranges of time. What is unique over
+ * all of them cannot be a constraint of such a table: it stands in `delivery_bodies`.
+ */
+export interface Partitions {
+  /** Ends `create table deliveries`. */
+  readonly tableEnd: RawBuilder<unknown>;
+  /** Makes the part that holds a sequence, unless it is there. */
+  ensure(db: Kysely<Schema>, sequence: number): Promise<void>;
+}
+
 export interface Codec<Value, Stored> {
   toDb(value: Value): Stored;
   fromDb(stored: Stored): Value;
@@ -29,6 +42,8 @@ export interface Codec<Value, Stored> {
 export interface ColumnTypes {
   /** A surrogate id that the database counts up; the primary key. */
   readonly id: RawBuilder<unknown>;
+  /** The primary key of deliveries; who inserts says it. */
+  readonly sequence: RawBuilder<unknown>;
   readonly uuid: RawBuilder<unknown>;
   readonly hash: RawBuilder<unknown>;
   readonly bytes: RawBuilder<unknown>;

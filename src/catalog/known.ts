@@ -20,7 +20,9 @@ export type KnownQueries = ReturnType<typeof knownQueries>;
  * The two questions of idempotency (DECISIONS 5), asked by the lookup before bytes are kept and
  * again by the ledger in its transaction.
  */
-export function knownQueries({ db }: Db) {
+export function knownQueries({ db, dialect }: Db) {
+  /** Where a source's bytes are unique; what is asked for here both tables have. */
+  const bodies = (dialect.partitions ? 'delivery_bodies' : 'deliveries') as 'delivery_bodies';
   const columns = [
     'd.sequence',
     'd.source_id',
@@ -48,11 +50,11 @@ export function knownQueries({ db }: Db) {
             ),
             eb.exists(
               eb
-                .selectFrom('deliveries as d')
-                .select('d.sequence')
-                .whereRef('d.source_id', '=', 's.id')
-                .where('d.sandbox', '=', p.sandbox)
-                .where(sql.ref('d.sha256'), '=', p.sha256),
+                .selectFrom(`${bodies} as b`)
+                .select('b.sequence')
+                .whereRef('b.source_id', '=', 's.id')
+                .where('b.sandbox', '=', p.sandbox)
+                .where(sql.ref('b.sha256'), '=', p.sha256),
             ),
           ]),
         ),
@@ -70,11 +72,12 @@ export function knownQueries({ db }: Db) {
     byBody: once<{ source: DbUuid; sandbox: DbBool; sha256: Buffer }>()((p) =>
       db
         .selectFrom('sources as s')
-        .innerJoin('deliveries as d', 'd.source_id', 's.id')
+        .innerJoin(`${bodies} as b`, 'b.source_id', 's.id')
+        .innerJoin('deliveries as d', 'd.sequence', 'b.sequence')
         .select(columns)
         .where('s.uuid', '=', p.source)
-        .where('d.sandbox', '=', p.sandbox)
-        .where(sql.ref('d.sha256'), '=', p.sha256),
+        .where('b.sandbox', '=', p.sandbox)
+        .where(sql.ref('b.sha256'), '=', p.sha256),
     ),
   };
 }

@@ -1,3 +1,4 @@
+import type { InferResult, Kysely } from 'kysely';
 import type { ShapeVersion } from '../domain/nouns.ts';
 import type { KeyHolder, Lookup } from './catalog.ts';
 import { type DbUuid, isUuid } from './dialect.ts';
@@ -15,7 +16,7 @@ import {
   shapeOf,
   sourceOf,
 } from './rows.ts';
-import type { Db } from './schema.ts';
+import type { Db, Schema } from './schema.ts';
 
 /** Prepares a query for many runs. */
 export interface Prepare {
@@ -41,11 +42,7 @@ export function openLookup(at: Db, prepare: Prepare): Lookup {
   return {
     async key(hash): Promise<KeyHolder | null> {
       const row = await holder({ hash });
-      if (!row) return null;
-      return {
-        ...{ key: keyOf(at, row), source: sourceOf(at, row), company: companyOf(at, row) },
-        samples: { version: row.samples_version, turnEndsAt: row.turn_ends_at },
-      };
+      return row ? holderOf(at, row) : null;
     },
     async shape(sourceId, version) {
       // A version is never edited (DECISIONS 1).
@@ -88,20 +85,30 @@ export function openLookup(at: Db, prepare: Prepare): Lookup {
 }
 
 function keyHolderQuery({ db }: Db) {
-  return once<{ hash: Buffer }>()((p) =>
-    db
-      .selectFrom('access_keys as k')
-      .innerJoin('sources as s', 's.id', 'k.source_id')
-      .innerJoin('companies as c', 'c.id', 's.company_id')
-      .innerJoin('shape_versions as v', (on) =>
-        on.onRef('v.source_id', '=', 's.id').onRef('v.version', '=', 's.current_version'),
-      )
-      .select(keyColumns)
-      .select(['s.name as source_name', 'v.delivery', 's.current_version'])
-      .select(['c.uuid as company_uuid', 'c.name as company_name', 'c.timezone'])
-      .select(samplesColumns)
-      .where('k.hash', '=', p.hash),
-  );
+  return once<{ hash: Buffer }>()((p) => selectHolders(db).where('k.hash', '=', p.hash));
+}
+
+export function selectHolders(db: Kysely<Schema>) {
+  return db
+    .selectFrom('access_keys as k')
+    .innerJoin('sources as s', 's.id', 'k.source_id')
+    .innerJoin('companies as c', 'c.id', 's.company_id')
+    .innerJoin('shape_versions as v', (on) =>
+      on.onRef('v.source_id', '=', 's.id').onRef('v.version', '=', 's.current_version'),
+    )
+    .select(keyColumns)
+    .select(['s.name as source_name', 'v.delivery', 's.current_version'])
+    .select(['c.uuid as company_uuid', 'c.name as company_name', 'c.timezone'])
+    .select(samplesColumns);
+}
+
+type HolderRow = InferResult<ReturnType<typeof selectHolders>>[number];
+
+export function holderOf(at: Db, row: HolderRow): KeyHolder {
+  return {
+    ...{ key: keyOf(at, row), source: sourceOf(at, row), company: companyOf(at, row) },
+    samples: { version: row.samples_version, turnEndsAt: row.turn_ends_at },
+  };
 }
 
 /** The source once for each secret that works at `now`, or once with none; newest first. */

@@ -13,6 +13,8 @@ export interface Schema {
   access_keys: AccessKeysTable;
   signing_secrets: SigningSecretsTable;
   deliveries: DeliveriesTable;
+  /** Only where deliveries are in partitions; elsewhere their own columns are unique. */
+  delivery_bodies: DeliveryBodiesTable;
   delivery_keys: DeliveryKeysTable;
   delivery_conflicts: DeliveryConflictsTable;
   audit_log: AuditLogTable;
@@ -166,6 +168,14 @@ export interface DeliveriesTable {
   checked_at: number | null;
   /** What was wrong with them then; null: nothing. */
   damage: Damage | null;
+}
+
+interface DeliveryBodiesTable {
+  source_id: number;
+  sandbox: DbBool;
+  sha256: Buffer;
+  sequence: number;
+  artifact_id: DbUuid;
 }
 
 interface DeliveryKeysTable {

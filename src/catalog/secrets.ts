@@ -53,7 +53,10 @@ export async function rotateSecrets(
 ): Promise<void> {
   await trx
     .updateTable('signing_secrets')
-    .set({ ends_at: sql<number>`case when ends_at is null then ${oldEndsAt} else ${now} end` })
+    .set({
+      ends_at: sql<number>`case when ends_at is null
+        then cast(${oldEndsAt} as bigint) else ${now} end`,
+    })
     .where('source_id', '=', sourceId)
     .where((eb) => eb.or([eb('ends_at', 'is', null), eb('ends_at', '>', now)]))
     .execute();

@@ -128,7 +128,10 @@ async function exposedAfter(
 ): Promise<{ count: number; last: number | null }> {
   const page = db
     .selectFrom('deliveries')
-    .select(['sequence', sql<number>`${stillExposed(versions)}`.as('exposed')])
+    .select([
+      'sequence',
+      sql<number>`case when ${stillExposed(versions)} then 1 else 0 end`.as('exposed'),
+    ])
     .where('source_id', '=', id)
     .where('sequence', '>', after)
     .orderBy('sequence')

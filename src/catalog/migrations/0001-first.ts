@@ -75,12 +75,13 @@ async function directory(trx: Transaction<Schema>, { types, tableEnd }: CatalogD
   await index(trx, 'access_keys', ['source_id', 'id']);
 }
 
-async function deliveries(trx: Transaction<Schema>, { types, tableEnd }: CatalogDialect) {
-  const { id, uuid, hash, bool, int, text } = types;
+async function deliveries(trx: Transaction<Schema>, dialect: CatalogDialect) {
+  const { types, tableEnd, partitions } = dialect;
+  const { sequence, uuid, hash, bool, int, text } = types;
   const accepted = trx.schema
     .createTable('deliveries')
-    .addColumn('sequence', id, (c) => c.primaryKey())
-    .addColumn('artifact_id', uuid, (c) => c.notNull().unique())
+    .addColumn('sequence', sequence, (c) => c.primaryKey())
+    .addColumn('artifact_id', uuid, (c) => (partitions ? c.notNull() : c.notNull().unique()))
     .addColumn('source_id', int, (c) => c.notNull())
     .addColumn('sandbox', bool, (c) => c.notNull())
     .addColumn('receipt_shape_version', int, (c) => c.notNull())
@@ -95,14 +96,20 @@ async function deliveries(trx: Transaction<Schema>, { types, tableEnd }: Catalog
     .addColumn('object', text, (c) => c.notNull())
     .addColumn('object_offset', int, (c) => c.notNull())
     .addColumn('object_length', int, (c) => c.notNull());
-  await parseState(accepted, { types })
-    .addUniqueConstraint('deliveries_body', ['source_id', 'sandbox', 'sha256'])
+  const table = parseState(accepted, { types });
+  const body = ['source_id', 'sandbox', 'sha256'] as const;
+  await (partitions ? table : table.addUniqueConstraint('deliveries_body', [...body]))
     .addForeignKeyConstraint('deliveries_shape', ['source_id', 'shape_version'], 'shape_versions', [
       'source_id',
       'version',
     ])
-    .modifyEnd(tableEnd.plain)
+    .modifyEnd(partitions?.tableEnd ?? tableEnd.plain)
     .execute();
+  if (partitions) {
+    await partitions.ensure(trx, 1);
+    await index(trx, 'deliveries', ['artifact_id']);
+    await bodies(trx, dialect);
+  }
   await index(trx, 'deliveries', ['source_id', 'sequence']);
   await index(trx, 'deliveries', ['object']);
   // The queue: only what waits is in it, so few among millions are found at once. It holds every
@@ -112,6 +119,21 @@ async function deliveries(trx: Transaction<Schema>, { types, tableEnd }: Catalog
     .on('deliveries')
     .columns(['sequence', 'due_at', 'bytes', 'received_at', 'settled_at'])
     .where(sql.ref('settled_at'), 'is', null)
+    .execute();
+}
+
+/** Which bytes and ids are known, over all parts of the table of deliveries. */
+async function bodies(trx: Transaction<Schema>, { types, tableEnd }: CatalogDialect) {
+  const { uuid, hash, bool, int } = types;
+  await trx.schema
+    .createTable('delivery_bodies')
+    .addColumn('source_id', int, (c) => c.notNull())
+    .addColumn('sandbox', bool, (c) => c.notNull())
+    .addColumn('sha256', hash, (c) => c.notNull())
+    .addColumn('sequence', int, (c) => c.notNull())
+    .addColumn('artifact_id', uuid, (c) => c.notNull().unique())
+    .addPrimaryKeyConstraint('delivery_bodies_pk', ['source_id', 'sandbox', 'sha256'])
+    .modifyEnd(tableEnd.keyed)
     .execute();
 }
 

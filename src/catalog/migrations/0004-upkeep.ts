@@ -16,7 +16,7 @@ export const upkeepState: Migration = {
 async function state(trx: Transaction<Schema>, { types, tableEnd, uuid }: CatalogDialect) {
   await trx.schema
     .createTable('catalog_state')
-    .addColumn('only', types.int, (c) => c.primaryKey().check(sql`only = 1`))
+    .addColumn('only', types.int, (c) => c.primaryKey().check(sql`${sql.ref('only')} = 1`))
     .addColumn('catalog_id', types.uuid, (c) => c.notNull())
     .addColumn('sequence_above', types.int, (c) => c.notNull())
     .addColumn('checked_up_to', types.int, (c) => c.notNull())

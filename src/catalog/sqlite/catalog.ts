@@ -5,6 +5,7 @@ import { figuresReads } from '../company-figures.ts';
 import { deliveriesReads } from '../deliveries.ts';
 import { deliveryPagesReads } from '../delivery-pages.ts';
 import { directoryReads } from '../directory.ts';
+import { guarded } from '../guarded.ts';
 import { openLedger } from '../ledger.ts';
 import { openLookup, type Prepare } from '../lookup.ts';
 import type { Once } from '../once.ts';
@@ -25,22 +26,25 @@ import type { Writer } from './writer.ts';
 export function sqliteCatalog(path: string, writer: Writer): Catalog {
   const connection = connectReader(path);
   const at = { db: kyselyOn(connection), dialect: sqliteDialect };
+  const own = <T extends object>(reads: T) => guarded(reads, asCatalogError);
   const writes = writesThrough((call) => writer.call(call));
-  const lookup = guarded(sinceCommit(connection, openLookup(at, prepareOn(connection))));
+  const lookup = own(sinceCommit(connection, openLookup(at, prepareOn(connection))));
   const { ledger, idle } = openLedger(writes.ledger, lookup);
   return {
-    directory: { ...guarded(directoryReads(at)), ...writes.directory },
+    directory: { ...own(directoryReads(at)), ...writes.directory },
     lookup,
     ledger,
     queue: writes.queue,
     reparses: writes.reparses,
-    deliveries: guarded(deliveriesReads(at)),
-    audit: { ...guarded(auditReads(at)), ...writes.audit },
-    upkeep: { ...guarded(upkeepReads(at)), ...writes.upkeep },
-    deliveryPages: guarded(deliveryPagesReads(at)),
-    figures: { ...guarded(figuresReads(at)), ...writes.figures },
-    sourceSummaries: guarded(sourceSummaries(at)),
-    users: { ...guarded(usersReads(at)), ...writes.users },
+    deliveries: own(deliveriesReads(at)),
+    audit: { ...own(auditReads(at)), ...writes.audit },
+    upkeep: { ...own(upkeepReads(at)), ...writes.upkeep },
+    deliveryPages: own(deliveryPagesReads(at)),
+    figures: { ...own(figuresReads(at)), ...writes.figures },
+    sourceSummaries: own(sourceSummaries(at)),
+    users: { ...own(usersReads(at)), ...writes.users },
+    // Other processes on the same file say nothing; their parsers are found out by asking.
+    onQueued() {},
     async ping() {
       await writes.queue.extend([], 0);
       await lookup.key(Buffer.alloc(32));
@@ -73,19 +77,4 @@ function prepareOn(connection: Database): Prepare {
       return async (params: P) => statement.all(query.values(params));
     },
   };
-}
-
-/** The same reads, whose failures are the contract's. */
-function guarded<T extends object>(reads: T): T {
-  const entries = Object.entries(reads).map(([name, read]) => [
-    name,
-    async (...args: unknown[]) => {
-      try {
-        return await read(...args);
-      } catch (error) {
-        throw asCatalogError(error);
-      }
-    },
-  ]);
-  return Object.fromEntries(entries) as T;
 }

@@ -21,6 +21,7 @@ export const sqliteDialect: CatalogDialect = {
   },
   types: {
     id: integer,
+    sequence: integer,
     uuid: blob,
     hash: blob,
     bytes: blob,
@@ -28,6 +29,7 @@ export const sqliteDialect: CatalogDialect = {
     int: integer,
     text: sql`text`,
   },
+  partitions: null,
   tableEnd: { plain: sql`strict`, keyed: sql`strict, without rowid` },
   lockRows: (select) => select,
   lockMigrations: async () => {},

@@ -1,0 +1,129 @@
+import { type SqlBool, sql } from 'kysely';
+import type pg from 'pg';
+import { auditReads, auditWrites } from '../audit.ts';
+import type { Catalog, Lookup } from '../catalog.ts';
+import { figuresReads, figuresWrites } from '../company-figures.ts';
+import { deliveriesReads } from '../deliveries.ts';
+import { deliveryPagesReads } from '../delivery-pages.ts';
+import { directoryReads, directoryWrites } from '../directory.ts';
+import { guarded } from '../guarded.ts';
+import { openLedger } from '../ledger.ts';
+import { holderOf, openLookup, type Prepare, selectHolders } from '../lookup.ts';
+import { migrate } from '../migrate.ts';
+import { type Once, once } from '../once.ts';
+import { queueOn } from '../queue.ts';
+import { reparsesOn } from '../reparses.ts';
+import type { Db } from '../schema.ts';
+import { sourceSummaries } from '../source-summaries.ts';
+import { upkeepReads, upkeepWrites } from '../upkeep.ts';
+import { usersReads, usersWrites } from '../users.ts';
+import { kyselyOn, openPool, requireDurable } from './connect.ts';
+import { postgresDialect as dialect } from './dialect.ts';
+import { asCatalogError } from './errors.ts';
+import { gathered } from './gathered.ts';
+import { postgresLedger } from './ledger.ts';
+import { listenForQueued } from './listen.ts';
+
+/** Connections of one process: what senders wait for has its own. */
+const connectionsMax = { receipts: 4, other: 6 };
+
+/**
+ * Opens a catalog on Postgres, and brings its schema up to date. Reads and writes go over pools of
+ * connections; nothing of it blocks this thread.
+ *
+ * @param url as libpq writes it: `postgres://user:password@host:5432/database?sslmode=verify-full`
+ * @throws CatalogAway, CatalogRefusal `schema_newer`, `catalog_not_durable`
+ */
+export async function openPostgres(url: string): Promise<Catalog> {
+  await bringUpToDate(url).catch((error) => {
+    throw asCatalogError(error);
+  });
+  const receipts = openPool(url, connectionsMax.receipts);
+  const other = openPool(url, connectionsMax.other);
+  const own = <T extends object>(calls: T) => guarded(calls, asCatalogError);
+  const alone: Db = { db: kyselyOn(other, 'alone'), dialect };
+  const amongOthers: Db = { db: kyselyOn(other, 'among others'), dialect };
+  const hot: Db = { db: kyselyOn(receipts, 'among others'), dialect };
+  const lookup = own(keysTogether(receipts, hot, openLookup(hot, prepareOn(receipts))));
+  const { ledger, idle } = openLedger(postgresLedger(receipts, alone), lookup);
+  const closings: (() => Promise<void>)[] = [];
+  const queue = own(queueOn(amongOthers));
+  return {
+    directory: own({ ...directoryReads(alone), ...directoryWrites(alone) }),
+    lookup,
+    ledger,
+    queue,
+    reparses: own(reparsesOn(alone)),
+    deliveries: own(deliveriesReads(amongOthers)),
+    audit: own({ ...auditReads(amongOthers), ...auditWrites(amongOthers) }),
+    upkeep: own({ ...upkeepReads(alone), ...upkeepWrites(alone) }),
+    deliveryPages: own(deliveryPagesReads(amongOthers)),
+    figures: own({ ...figuresReads(alone), ...figuresWrites(alone) }),
+    sourceSummaries: own(sourceSummaries(amongOthers)),
+    users: own({ ...usersReads(alone), ...usersWrites(alone) }),
+    onQueued(told) {
+      const listening = openPool(url, 1);
+      const heard = listenForQueued(listening, told);
+      closings.push(async () => {
+        await heard.close();
+        await listening.end();
+      });
+    },
+    async ping() {
+      await queue.extend([], 0);
+      await lookup.key(Buffer.alloc(32));
+    },
+    async close() {
+      await idle();
+      for (const close of closings.splice(0)) await close();
+      await Promise.all([receipts.end(), other.end()]);
+    },
+  };
+}
+
+async function bringUpToDate(url: string): Promise<void> {
+  const pool = openPool(url, 1, true);
+  try {
+    await requireDurable(pool);
+    await migrate(kyselyOn(pool, 'alone'), dialect);
+  } finally {
+    await pool.end();
+  }
+}
+
+/**
+ * Keys are asked for by every request: those that are asked for at once cost one round trip. None
+ * is kept, so that a key is refused by the request after its revocation, on every node.
+ */
+function keysTogether(pool: pg.Pool, at: Db, lookup: Lookup): Lookup {
+  const text = once<{ hashes: readonly string[] }>()((p) =>
+    selectHolders(at.db).select('k.hash').where(sql<SqlBool>`k.hash = any(${p.hashes})`),
+  );
+  const read = prepareOn(pool).all(text);
+  const key = gathered(async (names) => {
+    const rows = await read({ hashes: names.map((name) => `\\x${name}`) });
+    return new Map(rows.map((row) => [row.hash.toString('hex'), holderOf(at, row)]));
+  });
+  return { ...lookup, key: (hash) => key(hash.toString('hex')) };
+}
+
+let prepared = 0;
+
+/** Statements by name: each connection parses and plans them once. */
+function prepareOn(pool: pg.Pool): Prepare {
+  const prepare = <P, R extends object>(query: Once<P, R>) => {
+    prepared += 1;
+    const name = `weir ${prepared}`;
+    return async (params: P) => {
+      const values = query.values(params);
+      return (await pool.query<R>({ name, text: query.sql, values })).rows;
+    };
+  };
+  return {
+    one: (query) => {
+      const rows = prepare(query as Once<never, object>);
+      return async (params) => (await rows(params as never))[0] as never;
+    },
+    all: (query) => prepare(query as Once<never, object>) as never,
+  };
+}

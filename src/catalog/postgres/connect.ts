@@ -1,0 +1,125 @@
+import { Socket } from 'node:net';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  Kysely,
+  PostgresAdapter,
+  PostgresDriver,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type TransactionSettings,
+} from 'kysely';
+import pg from 'pg';
+import { CatalogRefusal } from '../catalog.ts';
+import type { Schema } from '../schema.ts';
+
+/** How long is waited, in milliseconds. */
+const waits = {
+  connect: 5_000,
+  /** For one statement. */
+  statement: 30_000,
+  /** For a lock that another node holds. */
+  lock: 10_000,
+  /** Between two statements of a transaction, before the server ends it: who stands still holds locks. */
+  idleInTransaction: 5_000,
+  /** Without a byte on a connection: longer than any statement, so the server is gone. */
+  silence: 35_000,
+};
+
+/** Integers of 64 bits and sums as numbers: all of them are exact in JavaScript. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser(type, format) {
+    const { INT8, NUMERIC } = pg.types.builtins;
+    if (type === INT8 || type === NUMERIC) return Number;
+    return pg.types.getTypeParser(type, format as 'text');
+  },
+};
+
+/**
+ * Connections to the server. None waits for ever: neither for a lock nor for an answer that does
+ * not come, and a node that stands still in the middle of a transaction loses it.
+ *
+ * @param patient for migrations, which may take long
+ */
+export function openPool(url: string, max: number, patient = false): pg.Pool {
+  const { statement, lock, idleInTransaction } = waits;
+  const pool = new pg.Pool({
+    ...{ connectionString: url, max, types, application_name: 'weir', keepAlive: true },
+    connectionTimeoutMillis: waits.connect,
+    // Not what the server's configuration says: a commit that returned is on disk.
+    options: '-c synchronous_commit=on',
+    ...(patient ? {} : { statement_timeout: statement, lock_timeout: lock }),
+    idle_in_transaction_session_timeout: idleInTransaction,
+    stream: () => (patient ? new Socket() : socketThatGivesUp()),
+  });
+  // Of a connection that nobody uses just now; the next one who needs it gets another.
+  pool.on('error', () => {});
+  return pool;
+}
+
+function socketThatGivesUp(): Socket {
+  const socket = new Socket();
+  return socket.setTimeout(waits.silence, () => {
+    socket.destroy(new Error('Connection terminated: the server is silent'));
+  });
+}
+
+/** Which advisory locks a transaction takes as it begins, and keeps until it ends. */
+export type Beginning = 'alone' | 'among others';
+
+/** Numbers of advisory locks in the catalog's database. */
+const locks = { alone: 0x77656972_01n, ledger: 0x77656972_02n };
+
+/** Statements that begin a transaction; one round trip. */
+export const begin: Record<Beginning | 'ledger', string> = {
+  alone: `begin; select pg_advisory_xact_lock(${locks.alone})`,
+  'among others': `begin; select pg_advisory_xact_lock_shared(${locks.alone})`,
+  ledger: `begin; select pg_advisory_xact_lock_shared(${locks.alone}),
+    pg_advisory_xact_lock(${locks.ledger})`,
+};
+
+/**
+ * Kysely over a pool.
+ *
+ * Ordering: a transaction that is `alone` has no other beside it on any node, as with SQLite: rules
+ * that were written for that hold here too. Those `among others` (queue and ledger) run side by
+ * side; what they write are rows that they have locked.
+ */
+export function kyselyOn(pool: pg.Pool, beginning: Beginning): Kysely<Schema> {
+  return new Kysely<Schema>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new LockingDriver(pool, begin[beginning]),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
+}
+
+class LockingDriver extends PostgresDriver {
+  readonly #begin: string;
+
+  constructor(pool: pg.Pool, begin: string) {
+    super({ pool });
+    this.#begin = begin;
+  }
+
+  override async beginTransaction(connection: DatabaseConnection, _settings: TransactionSettings) {
+    await connection.executeQuery(CompiledQuery.raw(this.#begin));
+  }
+}
+
+/** @throws CatalogRefusal `catalog_not_durable` for a server that loses commits with the power */
+export async function requireDurable(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query<{ fsync: string; full: string }>(
+    `select current_setting('fsync') as fsync, current_setting('full_page_writes') as full`,
+  );
+  for (const [name, value] of [
+    ['fsync', rows[0]!.fsync],
+    ['full_page_writes', rows[0]!.full],
+  ] as const) {
+    if (value === 'on') continue;
+    const message = `The Postgres of the catalog has ${name} = ${value}: receipts would be lost with the power.`;
+    throw new CatalogRefusal('catalog_not_durable', message);
+  }
+}

@@ -1,0 +1,31 @@
+import pg from 'pg';
+import { CatalogAway, CatalogFull } from '../catalog.ts';
+
+/** Classes and codes of SQLSTATE that lie with the server, the network or another process. */
+const away = /^(08|53|57|58|40|XX)|^(55P03|25006|25P03)$/;
+/** What Node says of a connection that cannot be made or was lost. */
+const lost = /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_)/;
+/** What the driver says of one, without a code. */
+const lostSaid =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/;
+const closed = 'Cannot use a pool after calling end on the pool';
+
+/** @returns `CatalogAway` for what the database cannot do now, any other error as it is */
+export function asCatalogError(error: unknown): unknown {
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    // Every address of a name was tried.
+    return asCatalogError(error.errors[0]);
+  }
+  if (!(error instanceof Error)) return error;
+  if (error instanceof pg.DatabaseError) {
+    const { code = '' } = error;
+    if (code === '53100') return new CatalogFull(`${code}: ${error.message}`, { cause: error });
+    return away.test(code) ? new CatalogAway(`${code}: ${error.message}`, { cause: error }) : error;
+  }
+  const { code } = error as NodeJS.ErrnoException;
+  if (error.message === closed) return new CatalogAway('the catalog is closed', { cause: error });
+  if ((code !== undefined && lost.test(code)) || lostSaid.test(error.message)) {
+    return new CatalogAway(`the catalog cannot be reached: ${error.message}`, { cause: error });
+  }
+  return error;
+}
