@@ -13,6 +13,7 @@ import { parseS3Address } from '../../src/artifacts/s3/address.ts';
 import { S3Store } from '../../src/artifacts/s3/store.ts';
 import { artifactContract } from '../contract/artifacts.ts';
 import { ensureMinio, type Minio, minioOrSkip, startMinio } from '../support/minio.ts';
+import { type MinioDrives, startMinioDrives } from '../support/minio-drives.ts';
 import { describeWith } from '../support/need.ts';
 import { need } from '../support/needed.ts';
 import { bodyOf, failure, namesIn, put, readAll } from './bodies.ts';
@@ -21,7 +22,9 @@ import { childBodyBytes } from './upload-child.ts';
 
 const run = promisify(execFile);
 
-describeWith('the S3 store on MinIO', await minioOrSkip(), () => {
+const minioThere = await minioOrSkip();
+
+describeWith('the S3 store on MinIO', minioThere, () => {
   let minio: Minio;
   beforeAll(async () => {
     minio = await startMinio();
@@ -32,6 +35,17 @@ describeWith('the S3 store on MinIO', await minioOrSkip(), () => {
   const says = { wrongTrailer: 'XAmzContentChecksumMismatch', wrongHash: 'answered 400' };
   describe('what the store verifies', () => verified(() => minio, says));
   describe('a store that goes away', () => goneStore(() => minio));
+});
+
+describeWith('the S3 store on three of four drives', minioThere, () => {
+  let minio: MinioDrives;
+  beforeAll(async () => {
+    minio = await startMinioDrives();
+    await minio.lose(1);
+  });
+  afterAll(() => minio.stop());
+
+  artifactContract(async () => minio.url(`weir-${randomUUID()}`));
 });
 
 /** A certificate of its own for 127.0.0.1, and a directory for data beside it. */
