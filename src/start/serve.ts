@@ -92,6 +92,7 @@ async function startParsing(parts: ServiceParts): Promise<void> {
   loop.start();
   parts.setLoop(loop);
   around.onStored(() => loop.wake());
+  catalog.onQueued(() => loop.wake());
   onStop(() => stopParsing(loop, log));
 }
 
@@ -157,7 +158,7 @@ async function addApi(parts: ServiceParts, listeners: ToListen[]): Promise<void>
 async function openListeners(parts: ServiceParts, listeners: readonly ToListen[]): Promise<void> {
   const { settings, metrics, log, around, onStop } = parts;
   onStop(await around.openOps(parts));
-  const [site, watch] = [siteOf(settings), requestWatch(metrics)];
+  const [site, watch] = [siteOf(settings), requestWatch(metrics, parts.tracing)];
   for (const { address, routes } of listeners) {
     const listener: Listener = await listen(address, routes, log, site, watch);
     onStop(() => listener.close(stopWaitMs.answers));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { sqliteUrl } from '../catalog/open.ts';
+import { isPostgres, sqliteUrl } from '../catalog/open.ts';
 import { readCrashPoint } from '../std/crash-point.ts';
 
 /** A listener's address, `host:port`. */
@@ -125,9 +125,11 @@ function fileContent(name: string, path: string): string {
 
 function complete(raw: Raw): Settings {
   const dataDir = resolve(raw.WEIR_DATA_DIR);
-  if (/^postgres(ql)?:/.test(raw.WEIR_CATALOG_URL ?? '') && !raw.WEIR_SECRET_KEY) {
-    // Several nodes share such a catalog: a key file of one would be unknown to the others.
-    throw new SettingsError('WEIR_SECRET_KEY is required with a catalog on Postgres');
+  if (isPostgres(raw.WEIR_CATALOG_URL ?? '')) {
+    // Several nodes share such a catalog: a key file, or an engine, of one is not the others'.
+    for (const name of ['WEIR_SECRET_KEY', 'WEIR_CLICKHOUSE_URL'] as const) {
+      if (!raw[name]) throw new SettingsError(`${name} is required with a catalog on Postgres`);
+    }
   }
   return {
     ...raw,

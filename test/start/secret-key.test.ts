@@ -80,7 +80,10 @@ describe('the key of the signing secrets (DECISIONS 9)', () => {
 
   test('must be a setting where the catalog is on Postgres', () => {
     for (const scheme of ['postgres', 'postgresql']) {
-      const env = { WEIR_CATALOG_URL: `${scheme}://u:p@127.0.0.1/weir` };
+      const env = {
+        WEIR_CATALOG_URL: `${scheme}://u:p@127.0.0.1/weir`,
+        WEIR_CLICKHOUSE_URL: 'http://127.0.0.1:8123',
+      };
       expect(() => readSettings(env)).toThrow(SettingsError);
       expect(() => readSettings(env)).toThrow(/^WEIR_SECRET_KEY is required .* Postgres$/);
       const settings = readSettings({ ...env, WEIR_SECRET_KEY: '00'.repeat(32) });

@@ -20,7 +20,7 @@ const waits = {
   statement: 30_000,
   /** For a lock that another node holds. */
   lock: 10_000,
-  /** Between two statements of a transaction, before the server ends it: who stands still holds locks. */
+  /** Between two statements of a transaction: the server ends it, for it holds locks. */
   idleInTransaction: 5_000,
   /** Without a byte on a connection: longer than any statement, so the server is gone. */
   silence: 35_000,
@@ -119,7 +119,8 @@ export async function requireDurable(pool: pg.Pool): Promise<void> {
     ['full_page_writes', rows[0]!.full],
   ] as const) {
     if (value === 'on') continue;
-    const message = `The Postgres of the catalog has ${name} = ${value}: receipts would be lost with the power.`;
+    const lost = 'receipts would be lost with the power';
+    const message = `The Postgres of the catalog has ${name} = ${value}: ${lost}.`;
     throw new CatalogRefusal('catalog_not_durable', message);
   }
 }
