@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@redis/client';
 import { ensureDebian } from './debian.ts';
 import { type Needed, need } from './needed.ts';
-import { endServer, freePort, startServer } from './server-process.ts';
+import { endServer, freePort, pauseServer, startServer } from './server-process.ts';
 
 /** The program redis-server, or the reason why it cannot be had; for `describeWith`. */
 export function redisOrSkip(): Promise<Needed<string>> {
@@ -21,7 +21,7 @@ export interface Redis {
   /** SIGKILL; nothing is kept for a restart. */
   kill(): Promise<void>;
   /** SIGSTOP: connections stand, nothing is answered until `resume`. */
-  pause(): void;
+  pause(): Promise<void>;
   resume(): void;
   /** Starts it again on the same port, empty. */
   restart(): Promise<void>;
@@ -54,7 +54,7 @@ export async function startRedis({ password, tls }: RedisOptions = {}): Promise<
   return {
     ...{ port, url },
     kill: () => endServer(child),
-    pause: () => void child.kill('SIGSTOP'),
+    pause: () => pauseServer(child),
     resume: () => void child.kill('SIGCONT'),
     async restart() {
       await endServer(child);

@@ -1,8 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
-import { readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { endServer } from './server-process.ts';
+import { rm } from 'node:fs/promises';
+import { endServer, pauseServer } from './server-process.ts';
 
 /** An object store that tests start, and take away. */
 export interface S3Server {
@@ -34,7 +32,7 @@ export async function runS3Server(
     pid: () => child.pid!,
     url: (bucket) => `s3+${about.origin}/${bucket}`,
     kill: end,
-    pause: () => pause(child),
+    pause: () => pauseServer(child),
     resume: () => {
       child.kill('SIGCONT');
     },
@@ -47,14 +45,4 @@ export async function runS3Server(
       await rm(about.home, { recursive: true, force: true });
     },
   };
-}
-
-async function pause(child: ChildProcess): Promise<void> {
-  child.kill('SIGSTOP');
-  // The signal reaches one thread after the other, and the last could still answer.
-  const tasks = `/proc/${child.pid}/task`;
-  for (let running = true; running; await sleep(1)) {
-    const stats = (await readdir(tasks)).map((id) => readFile(join(tasks, id, 'stat'), 'latin1'));
-    running = (await Promise.all(stats)).some((stat) => !/\) [tT] /.test(stat));
-  }
 }

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How a server that tests need is started. */
@@ -46,6 +48,17 @@ export async function endServer(child: ChildProcess, by: NodeJS.Signals = 'SIGKI
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill(by);
   await ended;
+}
+
+/** Stops all its threads (SIGSTOP): connections stand, nothing is answered until SIGCONT. */
+export async function pauseServer(child: ChildProcess): Promise<void> {
+  child.kill('SIGSTOP');
+  // The signal reaches one thread after the other, and the last could still answer.
+  const tasks = `/proc/${child.pid}/task`;
+  for (let running = true; running; await sleep(1)) {
+    const stats = (await readdir(tasks)).map((id) => readFile(join(tasks, id, 'stat'), 'latin1'));
+    running = (await Promise.all(stats)).some((stat) => !/\) [tT] /.test(stat));
+  }
 }
 
 /** A TCP port on loopback that nobody listens on now. */
