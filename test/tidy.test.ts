@@ -69,6 +69,7 @@ function contracts(): string[] {
 /** Files that are started, not imported. */
 const entries = [
   ...['src/start/main.ts', 'src/start/demo/main.ts', 'src/start/openapi.ts'],
+  'src/start/processes/process.ts',
   ...['src/samples/engine/main.ts'],
   'src/console/main.tsx',
   ...['src/catalog/sqlite/thread.ts', 'workers/parse.ts', 'workers/read-push.ts'],

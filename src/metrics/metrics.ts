@@ -1,4 +1,5 @@
 import type { Counts, DeliveryWay } from '../domain/nouns.ts';
+import type { MetricsSnapshot } from './together.ts';
 
 /**
  * What the service tells of its work, for `/metrics`. Every call is cheap and never throws. No
@@ -26,6 +27,8 @@ export interface Metrics {
   watch(gauge: WatchedGauge, value: () => number | Promise<number>): void;
   /** The value of a watched gauge now; null when it cannot be had. */
   value(gauge: WatchedGauge): Promise<number | null>;
+  /** All values now, to be put together with those of other processes (`together.ts`). */
+  snapshot(): Promise<MetricsSnapshot>;
   scrape(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
@@ -44,6 +47,7 @@ export const watchedGauges = {
   weir_accepting: '1 while deliveries are accepted; 0: the catalog is behind its store.',
   weir_rates_local: '1 while Redis is away and the process counts rates by itself; else 0.',
   weir_scrub_damaged_deliveries: 'Deliveries whose stored bytes are missing, changed or refused.',
+  weir_processes: 'Processes of the service that are up; of a lone one, 1.',
 } as const;
 
 export type WatchedGauge = keyof typeof watchedGauges;

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { accountingDifference } from '../domain/accounting.ts';
 import { type Metrics, type WatchedGauge, watchedGauges } from './metrics.ts';
+import type { MetricsSnapshot } from './together.ts';
 
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const workSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
@@ -59,6 +60,7 @@ export function prometheusMetrics(log: { warn(fields: object, message: string): 
       showAtScrape(registry, name, ask);
     },
     value: async (name) => (await watched.get(name)?.()) ?? null,
+    snapshot: async () => (await registry.getMetricsAsJSON()) as unknown as MetricsSnapshot,
     scrape: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   };
 }

@@ -25,3 +25,16 @@ export function readRoles(text: string): ReadonlySet<Role> {
   const known = allRoles.join(', ');
   throw new WrongUsage(`${JSON.stringify(unknown[0])} is no role; there are ${known}`);
 }
+
+/** Which listeners a process with these roles has, beside that of ops. */
+export function listensAt(roles: ReadonlySet<Role>): {
+  readonly api: boolean;
+  readonly app: boolean;
+} {
+  return { api: roles.has('accept') || roles.has('serve'), app: roles.has('app') };
+}
+
+/** Whether a process with these roles asks ClickHouse. */
+export function needsSamples(roles: ReadonlySet<Role>): boolean {
+  return roles.has('parse') || roles.has('serve') || roles.has('app');
+}

@@ -2,8 +2,9 @@ import type { Logger } from 'pino';
 import { addressFromUrl, type ClickHouseAddress } from '../samples/address.ts';
 import { openSamples } from '../samples/clickhouse.ts';
 import { readAddress } from '../samples/engine/files.ts';
-import { startEngine } from '../samples/engine/supervisor.ts';
+import { type Engine, startEngine } from '../samples/engine/supervisor.ts';
 import type { SampleStore } from '../samples/samples.ts';
+import { assert } from '../std/assert.ts';
 import { makeDataDir } from './data-dir.ts';
 import type { Settings } from './settings.ts';
 
@@ -18,11 +19,8 @@ export interface OpenedSamples {
 
 /** For the service: the ClickHouse of the settings, or the embedded engine, which it starts. */
 export async function openServiceSamples(settings: Settings, log: Logger): Promise<OpenedSamples> {
-  if (settings.WEIR_CLICKHOUSE_URL) {
-    return opened(addressFromUrl(settings.WEIR_CLICKHOUSE_URL));
-  }
-  makeDataDir(settings.dataDir);
-  const engine = await startEngine({ dataDir: settings.dataDir, log });
+  const engine = await startServiceEngine(settings, log);
+  if (engine === null) return openGivenSamples(settings, null);
   const { store, address, close } = opened(engine.address);
   return {
     ...{ store, address },
@@ -32,6 +30,23 @@ export async function openServiceSamples(settings: Settings, log: Logger): Promi
       await engine.stop();
     },
   };
+}
+
+/** @returns null when the settings say where ClickHouse is */
+export async function startServiceEngine(settings: Settings, log: Logger): Promise<Engine | null> {
+  if (settings.WEIR_CLICKHOUSE_URL) return null;
+  makeDataDir(settings.dataDir);
+  return startEngine({ dataDir: settings.dataDir, log });
+}
+
+/** @param engine the embedded one, which somebody else has started; null: as the settings say */
+export function openGivenSamples(
+  settings: Settings,
+  engine: ClickHouseAddress | null,
+): OpenedSamples {
+  const url = settings.WEIR_CLICKHOUSE_URL;
+  assert(url !== undefined || engine !== null, 'ClickHouse is somewhere');
+  return opened(engine ?? addressFromUrl(url!));
 }
 
 function opened(address: ClickHouseAddress): OpenedSamples {

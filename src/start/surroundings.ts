@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { listen } from '../http/listener.ts';
 import { openRates } from '../rates/open.ts';
 import type { ServiceRates } from '../rates/rates.ts';
-import { type OpsParts, opsRoutes } from '../serve/ops.ts';
+import { type OpsParts, opsOf, opsRoutes } from '../serve/ops.ts';
 import { monotonicClock } from '../std/clock.ts';
 import type { Closing } from './parts.ts';
 import type { Role } from './roles.ts';
@@ -38,7 +38,8 @@ export function alone(settings: Settings, log: Logger, roles: ReadonlySet<Role>)
     tellStored() {},
     onStored() {},
     async openOps(parts) {
-      const ops = await listen(settings.WEIR_OPS_LISTEN, opsRoutes(parts), log);
+      parts.metrics.watch('weir_processes', () => 1);
+      const ops = await listen(settings.WEIR_OPS_LISTEN, opsRoutes(opsOf(parts)), log);
       return () => ops.close(0);
     },
   };
