@@ -89,6 +89,8 @@ export function meteredPool<P extends Pool>(
       const began = performance.now();
       const answer = await pool.run(task, ...more);
       const done = answer.outcomes.filter((outcome) => outcome.kind === 'done');
+      const unreadable = answer.outcomes.filter(({ kind }) => kind === 'unreadable');
+      for (const _ of unreadable) metrics.storeFailed('artifacts');
       metrics.parsed(done, secondsSince(began));
       for (const [i, outcome] of answer.outcomes.entries()) {
         if (outcome.kind !== 'done') continue;

@@ -14,7 +14,10 @@ export interface Metrics {
   replayed(by: 'key' | 'body'): void;
   /** A known key came with other bytes. */
   conflict(): void;
+  /** The artifact store did not take an upload: a failed call of it, too. */
   uploadFailed(): void;
+  /** A call of a store failed, and not by what was asked of it. */
+  storeFailed(store: StoreName): void;
   /** A task of deliveries was parsed. */
   parsed(deliveries: readonly ParsedCounts[], seconds: number): void;
   inserted(bytes: number, seconds: number): void;
@@ -31,6 +34,9 @@ export interface Metrics {
   snapshot(): Promise<MetricsSnapshot>;
   scrape(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
+
+export const storeNames = ['catalog', 'artifacts', 'samples'] as const;
+export type StoreName = (typeof storeNames)[number];
 
 export interface ParsedCounts {
   readonly status: 'parsed' | 'rejected';

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { accountingDifference } from '../domain/accounting.ts';
-import { type Metrics, type WatchedGauge, watchedGauges } from './metrics.ts';
+import { type Metrics, storeNames, type WatchedGauge, watchedGauges } from './metrics.ts';
 import type { MetricsSnapshot } from './together.ts';
 
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -12,6 +12,8 @@ export function prometheusMetrics(log: { warn(fields: object, message: string): 
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const made = instruments(registry);
+  // There from the start: what begins at its first error has not grown by it.
+  for (const store of storeNames) made.storeErrors.inc({ store }, 0);
   const watched = new Map<WatchedGauge, () => Promise<number | null>>();
   return {
     answered(route, status, seconds) {
@@ -24,7 +26,11 @@ export function prometheusMetrics(log: { warn(fields: object, message: string): 
     },
     replayed: (by) => made.receipts.inc({ kind: `replayed_${by}` }),
     conflict: () => made.conflicts.inc(),
-    uploadFailed: () => made.uploadFailures.inc(),
+    uploadFailed() {
+      made.uploadFailures.inc();
+      made.storeErrors.inc({ store: 'artifacts' });
+    },
+    storeFailed: (store) => made.storeErrors.inc({ store }),
     parsed(deliveries, seconds) {
       made.parseSeconds.observe(seconds);
       for (const { status, counts, valuesSeen } of deliveries) {
@@ -88,6 +94,7 @@ function instruments(registry: Registry) {
     receivedBytes: counter('weir_received_bytes_total', 'Bytes of stored deliveries.'),
     conflicts: counter('weir_conflicts_total', 'Known idempotency keys with other bytes.'),
     uploadFailures: counter('weir_upload_failures_total', 'Uploads that the store did not take.'),
+    storeErrors: counter('weir_store_errors_total', 'Calls of a store that failed.', ['store']),
     parseSeconds: spread('weir_parse_task_seconds', 'Parsing of one task.', workSeconds),
     deliveries: counter('weir_parsed_deliveries_total', 'Deliveries parsed, by status.', [
       'status',

@@ -22,6 +22,7 @@ import { deliveryRoute } from '../serve/deliveries.ts';
 import { openapiRoute } from '../serve/openapi.ts';
 import { samplesRoute } from '../serve/samples.ts';
 import type { Clock } from '../std/clock.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import { secretKey } from './secret-key.ts';
 import type { Settings } from './settings.ts';
 import type { UseRecorder } from './use-recorder.ts';
@@ -44,6 +45,7 @@ export interface AcceptingParts extends ApiParts {
   /** @throws ApiError 503 while no new delivery may be accepted */
   requireAccepting(): void;
   readonly metrics: Pick<Metrics, 'watch'>;
+  readonly tracing: Pick<Tracing, 'keeper'>;
 }
 
 const demoRate = { perMinute: 10, burst: 5 };
@@ -54,7 +56,7 @@ export function acceptRoutes(parts: AcceptingParts): Route[] {
   const keyed = limits.bodyBytesHeldMax - limits.unverifiedBytesHeldMax;
   const accept: AcceptParts = {
     ...{ catalog, artifacts: parts.artifacts, clock, log },
-    segments: new Segments({ artifacts: parts.artifacts, newArtifactId }),
+    segments: parts.tracing.keeper(new Segments({ artifacts: parts.artifacts, newArtifactId })),
     budget: new ByteBudget(keyed, limits.keyedBytesASecondMin),
     newArtifactId,
     readLargePush: parts.door.readPush,

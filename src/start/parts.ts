@@ -6,6 +6,7 @@ import { openCatalog } from '../catalog/open.ts';
 import { meteredInserts, meteredLedger, meteredPool, meteredUploads } from '../metrics/metered.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { prometheusMetrics } from '../metrics/prometheus.ts';
+import { countedCatalogErrors, countedErrors } from '../metrics/store-errors.ts';
 import type { ParseLoop } from '../parse/loop.ts';
 import { startDoorPool, startParsePool } from '../parse/pool.ts';
 import { InsertBatcher } from '../samples/batcher.ts';
@@ -13,6 +14,8 @@ import { SamplesAway } from '../samples/samples.ts';
 import { type Dependency, NotReady } from '../serve/ops.ts';
 import { systemClock } from '../std/clock.ts';
 import { untilDone } from '../std/retry.ts';
+import { openTracing } from '../tracing/open.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import { MarkKeeper } from '../upkeep/mark-keeper.ts';
 import { checkSecrets } from './check-secrets.ts';
 import { makeDataDir } from './data-dir.ts';
@@ -40,11 +43,14 @@ export async function openParts(
   makeDataDir(settings.dataDir);
   const metrics = prometheusMetrics(log);
   const dependencies: Dependency[] = [];
-  const catalog = await openedCatalog(settings, metrics, onStop);
+  const tracing = await openTracing(process.env, log);
+  onStop(() => tracing.close());
+  const catalog = await openedCatalog(settings, { metrics, tracing }, onStop);
   dependencies.push({ name: 'catalog', check: () => catalog.ping(), required: true });
 
   const artifacts = once(async () => {
-    const store = meteredUploads(openArtifacts(artifactsUrl), metrics);
+    const bare = countedErrors(openArtifacts(artifactsUrl), 'artifacts', metrics);
+    const store = tracing.uploads(meteredUploads(bare, metrics));
     onStop(() => store.close());
     await untilThere('the artifact store', () => store.prepare(), log);
     dependencies.push({ name: 'artifacts', check: () => store.ping(), required: true });
@@ -53,18 +59,19 @@ export async function openParts(
   const keeper = once(async () => markKeeper(await artifacts(), catalog, log, onStop));
   const samples = once(async () => {
     const opened = await around.openSamples();
-    const rows = new InsertBatcher({ store: meteredInserts(opened.store, metrics) });
+    const store = countedErrors(opened.store, 'samples', metrics);
+    const rows = new InsertBatcher({ store: meteredInserts(store, metrics) });
     // The store is closed first: an insert that hangs fails then, and the batcher can end.
     onStop(() => Promise.all([opened.close(), rows.close()]));
     metrics.watch('weir_engine_restarts', () => opened.restarts());
-    await untilThere('ClickHouse', () => opened.store.prepare(), log);
-    dependencies.push({ name: 'samples', check: () => opened.store.ping(), required: false });
-    return { ...opened, rows };
+    await untilThere('ClickHouse', () => store.prepare(), log);
+    dependencies.push({ name: 'samples', check: () => store.ping(), required: false });
+    return { ...opened, store, rows: tracing.rows(rows) };
   });
   const threads = once(async () => {
     const bare = startParsePool({ artifactsUrl });
     onStop(() => bare.close());
-    return { bare, metered: meteredPool(bare, metrics, log) };
+    return { bare, metered: tracing.pool(meteredPool(bare, metrics, log)) };
   });
   const door = once(async () => {
     const pool = startDoorPool();
@@ -84,7 +91,7 @@ export async function openParts(
   });
   let loop: ParseLoop | null = null;
   return {
-    ...{ settings, log, around, onStop, clock: systemClock, metrics, dependencies },
+    ...{ settings, log, around, onStop, clock: systemClock, metrics, tracing, dependencies },
     ...{ catalog, artifacts, keeper, samples, threads, door, uses, rates },
     setLoop(started: ParseLoop) {
       loop = started;
@@ -99,13 +106,14 @@ export async function openParts(
 
 async function openedCatalog(
   settings: Settings,
-  metrics: Metrics,
+  { metrics, tracing }: { readonly metrics: Metrics; readonly tracing: Tracing },
   onStop: (close: Closing) => void,
 ): Promise<Catalog> {
   const opened = await openCatalog(settings.catalogUrl, { thread: true });
   onStop(() => opened.close());
   await checkSecrets(settings, opened.directory);
-  return { ...opened, ledger: meteredLedger(opened.ledger, metrics) };
+  const counted = countedCatalogErrors(opened, metrics);
+  return { ...counted, ledger: tracing.ledger(meteredLedger(counted.ledger, metrics)) };
 }
 
 async function markKeeper(

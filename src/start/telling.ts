@@ -2,13 +2,22 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { RequestWatch } from '../http/routes.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Clock } from '../std/clock.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 
 /** Tells of each answer of a listener. */
-export function requestWatch(metrics: Metrics): RequestWatch {
-  return (exchange, route) => {
+export function requestWatch(
+  metrics: Pick<Metrics, 'answered'>,
+  tracing: Pick<Tracing, 'answered'>,
+): RequestWatch {
+  return (exchange, pattern) => {
     const began = performance.now();
-    exchange.onAnswer((status) => {
-      metrics.answered(route ?? 'none', status, (performance.now() - began) / 1_000);
+    const route = pattern ?? 'none';
+    exchange.onAnswer((status, receiptOf) => {
+      metrics.answered(route, status, (performance.now() - began) / 1_000);
+      if (tracing.answered === null) return;
+      const { method } = exchange.head;
+      const traceparent = exchange.head.firstHeader('traceparent');
+      tracing.answered({ began, method, route, status, traceparent, receiptOf: receiptOf ?? null });
     });
   };
 }

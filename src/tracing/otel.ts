@@ -116,6 +116,7 @@ class Spans {
     const isNew = receiptOf?.bytes !== undefined;
     const about = { attributes: answerAttributes(answer), kind: SpanKind.SERVER };
     const failure = status >= 500 ? String(status) : null;
+    const request = `${answer.method} ${answer.route}`;
     const one = { ...about, failure };
     // Known before they are made: each names the other.
     const inSenders = sender && { ...senderSpan(sender), spanId: this.#ids.generateSpanId() };
@@ -126,13 +127,9 @@ class Spans {
     if (sender && inSenders) {
       this.#ids.next = inSenders;
       const parent = contextOf(senderSpan(sender));
-      this.#span(`${answer.method} ${answer.route}`, answer.began, {
-        ...one,
-        parent,
-        linked: root,
-      });
+      this.#span(request, answer.began, { ...one, parent, linked: root });
     } else if (!isNew) {
-      this.#span('accept', answer.began, { ...one, linked: root });
+      this.#span(root ? 'accept' : request, answer.began, { ...one, linked: root });
     }
   }
 

@@ -115,7 +115,8 @@ test('a wrong accounting is logged with its delivery', async () => {
   const more = await pool.run({ deliveries } as unknown as ParseTask, 'more');
   expect(more).toMatchObject({ args: [{ deliveries }, 'more'] });
   expect(pool.threads).toBe(1);
-  const parsed = told[0]![1] as ParsedDelivery[];
+  const parsed = told.find(([name]) => name === 'parsed')![1] as ParsedDelivery[];
   expect(parsed.map(({ valuesSeen }) => valuesSeen)).toEqual([1, 2]);
   expect(errors[0]).toEqual({ artifactId: 'c', counts, valuesSeen: 2 });
+  expect(told[0]).toEqual(['storeFailed', 'artifacts']);
 });

@@ -32,6 +32,7 @@ test('what the service did is counted under labels of our own', async () => {
   metrics.replayed('key');
   metrics.conflict();
   metrics.uploadFailed();
+  metrics.storeFailed('catalog');
   metrics.inserted(1_000, 0.2);
   metrics.orphans(3);
   metrics.orphansRemoved(2);
@@ -48,6 +49,9 @@ test('what the service did is counted under labels of our own', async () => {
     'weir_received_bytes_total 150',
     'weir_conflicts_total 1',
     'weir_upload_failures_total 1',
+    'weir_store_errors_total{store="artifacts"} 1',
+    'weir_store_errors_total{store="catalog"} 1',
+    'weir_store_errors_total{store="samples"} 0',
     'weir_insert_bytes_sum 1000',
     'weir_orphan_objects 3',
     'weir_orphan_objects_removed_total 2',

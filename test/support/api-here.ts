@@ -16,6 +16,7 @@ import { acceptRoutes, readRoutes } from '../../src/start/api.ts';
 import { freePorts } from '../../src/start/demo/running-weir.ts';
 import { newSecret } from '../../src/start/new-secret.ts';
 import { readSettings } from '../../src/start/settings.ts';
+import { noTracing } from '../../src/tracing/tracing.ts';
 import { dayAndAmount, type KeySpec } from './test-weir.ts';
 
 /** A source of an API in this process, with a key and, for webhooks, a secret. */
@@ -89,6 +90,7 @@ export async function startApiHere(settings: Record<string, string> = {}): Promi
     onStored: () => {},
     requireAccepting: () => {},
     metrics: { watch: () => {} },
+    tracing: noTracing,
   };
   const routes = [...acceptRoutes(parts), ...readRoutes(parts)];
   const listener = await listen({ host: '127.0.0.1', port: port! }, routes, routeLog, site);
