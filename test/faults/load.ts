@@ -1,4 +1,4 @@
-import type { FaultPlace } from './place.ts';
+import type { SentTo } from './place.ts';
 import { dayText, documentOf, pushOf, type Sent, sendUntilKept } from './sender.ts';
 
 /** The same numbers for the same seed (mulberry32). @returns whole numbers from 0, below `n` */
@@ -21,7 +21,7 @@ export interface Load {
 
 /** The numbers of few days are sent again and again, so that much is superseded. */
 export function startLoad(
-  place: FaultPlace,
+  place: Pick<SentTo, 'push' | 'document'>,
   url: string,
   random: (n: number) => number,
   senders = 4,

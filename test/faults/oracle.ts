@@ -7,9 +7,8 @@ import { openArtifacts } from '../../src/artifacts/open.ts';
 import type { Delivery } from '../../src/domain/nouns.ts';
 import { connect } from '../../src/samples/client.ts';
 import { openEngineAddress } from '../../src/samples/engine/supervisor.ts';
-import type { RunningWeir } from '../../src/start/demo/running-weir.ts';
-import { accountingDifference } from '../support/metrics-of.ts';
-import type { FaultPlace } from './place.ts';
+import { accountingDifference, type Scraped } from '../support/metrics-of.ts';
+import type { SentTo } from './place.ts';
 import { dayText, type Sent, type SentRow } from './sender.ts';
 
 /**
@@ -21,8 +20,8 @@ import { dayText, type Sent, type SentRow } from './sender.ts';
  * @returns how many stored objects no delivery refers to
  */
 export async function expectNothingLost(
-  place: FaultPlace,
-  weir: RunningWeir,
+  place: SentTo,
+  weir: Scraped & { readonly url: string },
   sent: readonly Sent[],
   artifactsUrl = pathToFileURL(`${place.dataDir}/artifacts`).href,
 ): Promise<number> {
@@ -36,7 +35,7 @@ export async function expectNothingLost(
   return countOrphans(place, artifactsUrl);
 }
 
-async function emptyBacklog(place: FaultPlace): Promise<void> {
+async function emptyBacklog(place: SentTo): Promise<void> {
   for (const end = Date.now() + 60_000; ; await sleep(50)) {
     const backlog = await place.catalog.queue.backlog();
     if (backlog.deliveries === 0) return;
@@ -46,7 +45,7 @@ async function emptyBacklog(place: FaultPlace): Promise<void> {
 
 /** @returns the deliveries in accepted order */
 async function expectDeliveries(
-  place: FaultPlace,
+  place: SentTo,
   kind: Sent['kind'],
   sent: readonly Sent[],
   artifactsUrl: string,
@@ -100,8 +99,8 @@ interface ReadSample {
 }
 
 async function expectSamples(
-  place: FaultPlace,
-  weir: RunningWeir,
+  place: SentTo,
+  weir: Scraped & { readonly url: string },
   kind: Sent['kind'],
   accepted: readonly Sent[],
 ): Promise<void> {
@@ -139,7 +138,7 @@ function modelOf(accepted: readonly Sent[]): (SentRow & { from: Sent })[] {
 }
 
 /** Rows that the engine keeps for a source, equal versions taken as one. */
-async function storedRows(place: FaultPlace, sourceId: string): Promise<Record<string, number>> {
+async function storedRows(place: SentTo, sourceId: string): Promise<Record<string, number>> {
   const address = openEngineAddress(place.dataDir);
   const client = connect(address, address.database);
   try {
@@ -158,7 +157,7 @@ async function storedRows(place: FaultPlace, sourceId: string): Promise<Record<s
   }
 }
 
-async function countOrphans(place: FaultPlace, artifactsUrl: string): Promise<number> {
+async function countOrphans(place: SentTo, artifactsUrl: string): Promise<number> {
   const artifacts = openArtifacts(artifactsUrl);
   try {
     const objects: string[] = [];

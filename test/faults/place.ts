@@ -13,15 +13,20 @@ export interface DeclaredSource {
   readonly accessKey: string;
 }
 
-/** A data directory of its own with one push source and one document source, and its ports. */
-export interface FaultPlace {
+/** One push source and one document source, and where what was sent to them is found. */
+export interface SentTo {
+  /** Of the embedded engine. */
   readonly dataDir: string;
   readonly push: DeclaredSource;
   readonly document: DeclaredSource;
   /** Its catalog, seen from outside the service. */
   readonly catalog: Catalog;
+}
+
+/** The same in a data directory of its own, and its ports. */
+export interface FaultPlace extends SentTo {
   /** A service on it, not started. Several may follow one another. */
-  weir(settings?: Readonly<Record<string, string>>): RunningWeir;
+  weir(settings?: Readonly<Record<string, string>>, args?: readonly string[]): RunningWeir;
   /** Ends what still runs, by SIGKILL, and removes the directory. */
   remove(): Promise<void>;
 }
@@ -46,19 +51,14 @@ export async function makePlace(): Promise<FaultPlace> {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-faults-'));
   const [api, app, ops] = await freePorts(3);
   const catalog = await openCatalog(sqliteUrl(join(dataDir, 'catalog.db')), { thread: false });
-  const companyId = randomUUID();
-  const now = Date.now();
-  await catalog.directory.createCompany({ companyId, name: 'C', timezone: 'Europe/Berlin' }, now);
-  for (const metric of metrics) await catalog.directory.declareMetric(companyId, metric, now);
-  const push = await declare(catalog, companyId, 'push', pushFields);
-  const document = await declare(catalog, companyId, 'document', documentFields);
+  const { push, document } = await declareSources(catalog);
   const made: RunningWeir[] = [];
   return {
     ...{ dataDir, push, document, catalog },
-    weir(settings = {}) {
+    weir(settings = {}, args = []) {
       const quick = { WEIR_RATE_PER_MINUTE: '1000000', WEIR_RATE_BURST: '1000000' };
       const place = { dataDir, api: api!, app: app!, ops: ops! };
-      const weir = new RunningWeir({ ...place, settings: { ...quick, ...settings } });
+      const weir = new RunningWeir({ ...place, args, settings: { ...quick, ...settings } });
       made.push(weir);
       return weir;
     },
@@ -68,6 +68,17 @@ export async function makePlace(): Promise<FaultPlace> {
       await rm(dataDir, { recursive: true, force: true, maxRetries: 20 });
     },
   };
+}
+
+/** Declares a company with one source of each kind. */
+export async function declareSources(catalog: Catalog): Promise<Pick<SentTo, 'push' | 'document'>> {
+  const companyId = randomUUID();
+  const now = Date.now();
+  await catalog.directory.createCompany({ companyId, name: 'C', timezone: 'Europe/Berlin' }, now);
+  for (const metric of metrics) await catalog.directory.declareMetric(companyId, metric, now);
+  const push = await declare(catalog, companyId, 'push', pushFields);
+  const document = await declare(catalog, companyId, 'document', documentFields);
+  return { push, document };
 }
 
 async function declare(

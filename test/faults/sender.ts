@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FaultPlace } from './place.ts';
+import type { SentTo } from './place.ts';
 
 /** A sample that a delivery holds. */
 export interface SentRow {
@@ -50,7 +50,7 @@ export function dayText(day: number): string {
  * @returns the answer; null when the connection broke before one came
  */
 export async function sendOnce(
-  place: FaultPlace,
+  place: Pick<SentTo, 'push' | 'document'>,
   url: string,
   sent: Sent,
   signal?: AbortSignal,
@@ -81,7 +81,11 @@ export async function sendOnce(
  *
  * @throws Error on any other answer, or without a receipt after a minute
  */
-export async function sendUntilKept(place: FaultPlace, url: string, sent: Sent): Promise<void> {
+export async function sendUntilKept(
+  place: Pick<SentTo, 'push' | 'document'>,
+  url: string,
+  sent: Sent,
+): Promise<void> {
   let last = 'no answer';
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(50)) {
     const answer = await sendOnce(place, url, sent, AbortSignal.timeout(30_000));

@@ -1,14 +1,19 @@
-import type { RunningWeir } from '../../src/start/demo/running-weir.ts';
+/** A weir that tells its metrics. */
+export interface Scraped {
+  readonly isRunning: boolean;
+  /** Of its listener for operators. */
+  readonly opsUrl: string;
+}
 
 /** The text of a running weir's `/metrics`. */
-export async function metricsText(weir: RunningWeir): Promise<string> {
-  const answer = await fetch(`http://127.0.0.1:${weir.place.ops}/metrics`);
+export async function metricsText(weir: Scraped): Promise<string> {
+  const answer = await fetch(`${weir.opsUrl}/metrics`);
   if (answer.status !== 200) throw new Error(`metrics: ${answer.status}`);
   return answer.text();
 }
 
 /** Its values by name and labels, as they stand there: `weir_requests_total{route="/x"}`. */
-export async function metricsOf(weir: RunningWeir): Promise<Map<string, number>> {
+export async function metricsOf(weir: Scraped): Promise<Map<string, number>> {
   const values = new Map<string, number>();
   for (const line of (await metricsText(weir)).split('\n')) {
     const at = line.lastIndexOf(' ');
@@ -18,7 +23,7 @@ export async function metricsOf(weir: RunningWeir): Promise<Map<string, number>>
 }
 
 /** By how much a weir's accounting was ever wrong; 0 of one that a test has ended before. */
-export async function accountingDifference(weir: RunningWeir): Promise<number> {
+export async function accountingDifference(weir: Scraped): Promise<number> {
   if (!weir.isRunning) return 0;
   const difference = (await metricsOf(weir)).get('weir_accounting_difference');
   if (difference === undefined) throw new Error('the accounting is not told');

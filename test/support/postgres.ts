@@ -71,14 +71,17 @@ export async function startPostgres(bin: string, options: PostgresOptions = {}):
   const args = ['-D', data];
   for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`);
   const url = (database: string) => `postgres://weir@${host}:${port}/${database}`;
-  const [command, ...before] = [...within, join(bin, 'postgres')];
-  const ready = () => answers(url('postgres'), within);
+  // A namespace is entered as root; only then is it left.
+  const as = [...within, ...(within.length > 0 ? asUser(owner) : []), join(bin, 'postgres')];
+  const [command, ...before] = as;
+  const ready = () => answers(url('postgres'));
+  const spawnAs = within.length > 0 ? {} : owner;
   const start = () =>
     startServer({
       name: 'Postgres',
       command: command!,
       args: [...before, ...args],
-      ...owner,
+      ...spawnAs,
       ready,
     });
   let child: ChildProcess = await start();
@@ -106,6 +109,11 @@ export async function startPostgres(bin: string, options: PostgresOptions = {}):
   };
 }
 
+function asUser({ uid, gid }: { uid?: number; gid?: number }): string[] {
+  if (uid === undefined) return [];
+  return ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--'];
+}
+
 /** Postgres refuses to run as root: it gets the user that its package made. */
 async function ownerOf(home: string): Promise<{ uid?: number; gid?: number }> {
   if (process.getuid?.() !== 0) return {};
@@ -125,15 +133,7 @@ async function runOnce(connectionString: string, text: string): Promise<pg.Query
   }
 }
 
-async function answers(url: string, within: readonly string[]): Promise<boolean> {
-  if (within.length > 0) {
-    const [command, ...before] = within;
-    const asked = run(command!, [...before, 'psql', url, '-c', 'select 1']);
-    return asked.then(
-      () => true,
-      () => false,
-    );
-  }
+async function answers(url: string): Promise<boolean> {
   return runOnce(url, 'select 1').then(
     () => true,
     () => false,

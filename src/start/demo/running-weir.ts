@@ -16,6 +16,8 @@ export interface WeirPlace {
   readonly ops: number;
   /** Further settings. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Further arguments of `weir serve`. */
+  readonly args?: readonly string[];
 }
 
 /** Another program's weir: started, used and ended from outside, as a user would. */
@@ -31,6 +33,11 @@ export class RunningWeir {
 
   get url(): string {
     return `http://127.0.0.1:${this.place.api}`;
+  }
+
+  /** Of its listener for operators. */
+  get opsUrl(): string {
+    return `http://127.0.0.1:${this.place.ops}`;
   }
 
   /** Of the service's process; null while none runs. */
@@ -50,7 +57,7 @@ export class RunningWeir {
 
   /** Starts the service and waits until it is ready. */
   async start(waitMs = 60_000): Promise<void> {
-    const child = spawn(launcher, ['serve'], {
+    const child = spawn(launcher, ['serve', ...(this.place.args ?? [])], {
       env: this.env(),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -71,7 +78,7 @@ export class RunningWeir {
 
   async #isReady(): Promise<boolean> {
     try {
-      return (await fetch(`http://127.0.0.1:${this.place.ops}/readyz`)).ok;
+      return (await fetch(`${this.opsUrl}/readyz`)).ok;
     } catch {
       return false;
     }
