@@ -34,13 +34,22 @@ export interface ParsePool {
 /** @returns whether more may come; on false the delivery's outcome is `unreadable` */
 export type TakeRows = (rows: HandedRows) => Promise<boolean>;
 
+/** The threads of each process where so many share a machine; one core is for what they do else. */
+export function parseThreadsOf(processes: number): number {
+  return Math.max(1, Math.floor((availableParallelism() - 1) / processes));
+}
+
 /** @param how tests hand in their own worker file, which crashes, and do not wait for long */
 export function startParsePool(
   settings: WorkerSettings,
-  how: { readonly file?: string; readonly deadlineMs?: number } = {},
+  how: {
+    readonly threads?: number;
+    readonly file?: string;
+    readonly deadlineMs?: number;
+  } = {},
 ): ParsePool {
+  const { threads = parseThreadsOf(1) } = how;
   const { file = worker('parse'), deadlineMs = limits.parseDeadlineMs } = how;
-  const threads = Math.max(1, availableParallelism() - 1);
   const pool = new Piscina<ParseTask, ParseAnswer>({
     filename: file,
     minThreads: threads,

@@ -69,7 +69,7 @@ export async function openParts(
     return { ...opened, store, rows: tracing.rows(rows) };
   });
   const threads = once(async () => {
-    const bare = startParsePool({ artifactsUrl });
+    const bare = startParsePool({ artifactsUrl }, { threads: around.parseThreads });
     onStop(() => bare.close());
     return { bare, metered: tracing.pool(meteredPool(bare, metrics, log)) };
   });

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { listen } from '../http/listener.ts';
+import { parseThreadsOf } from '../parse/pool.ts';
 import { openRates } from '../rates/open.ts';
 import type { ServiceRates } from '../rates/rates.ts';
 import { type OpsParts, opsOf, opsRoutes } from '../serve/ops.ts';
@@ -17,6 +18,7 @@ export interface Surroundings {
   readonly roles: ReadonlySet<Role>;
   /** Of the processes of a service one does what is to be done once. */
   readonly isFirst: boolean;
+  readonly parseThreads: number;
   /** Others of the service listen on its addresses too. */
   readonly sharesAddresses: boolean;
   openRates(): Promise<ServiceRates>;
@@ -32,7 +34,7 @@ export interface Surroundings {
 /** Of a service that is one process. */
 export function alone(settings: Settings, log: Logger, roles: ReadonlySet<Role>): Surroundings {
   return {
-    ...{ roles, isFirst: true, sharesAddresses: false },
+    ...{ roles, isFirst: true, parseThreads: parseThreadsOf(1), sharesAddresses: false },
     openRates: () => openRates({ url: settings.WEIR_REDIS_URL, clock: monotonicClock, log }),
     openSamples: () => openServiceSamples(settings, log),
     tellStored() {},

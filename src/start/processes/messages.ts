@@ -20,6 +20,8 @@ export type ToProcess =
 export interface ProcessOptions {
   readonly roles: readonly Role[];
   readonly isFirst: boolean;
+  /** Its share of the machine's. */
+  readonly parseThreads: number;
   /** Of the embedded engine, which the supervisor runs; null: it is where the settings say. */
   readonly engine: ClickHouseAddress | null;
 }

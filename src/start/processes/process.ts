@@ -1,11 +1,10 @@
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import type { RateVerdict } from '../../domain/rates.ts';
 import { openRates } from '../../rates/open.ts';
-import type { OpsParts } from '../../serve/ops.ts';
-import { partsOf } from '../../serve/ops.ts';
+import { type OpsParts, partsOf } from '../../serve/ops.ts';
 import { monotonicClock } from '../../std/clock.ts';
 import { type Service, startService } from '../serve.ts';
-import { readSettings } from '../settings.ts';
+import { readSettings, type Settings } from '../settings.ts';
 import { openGivenSamples } from '../stores.ts';
 import type { Surroundings } from '../surroundings.ts';
 import type { FromProcess, ProcessOptions, Take, Told, ToProcess } from './messages.ts';
@@ -24,7 +23,6 @@ const answerWaitMs = 1_000;
 /** What is stored in between is told together: others may help, this process parses at once. */
 const storedEveryMs = 20;
 
-const log = pino({ level: process.env.WEIR_LOG_LEVEL ?? 'info' });
 const verdicts = new Questions<readonly RateVerdict[]>(answerWaitMs);
 let service: Service | null = null;
 let ops: OpsParts | null = null;
@@ -54,22 +52,23 @@ if (!process.connected) end();
 async function begin(options: ProcessOptions): Promise<void> {
   try {
     const settings = readSettings(process.env);
-    service = await startService(settings, log, surroundingsOf(settings, options));
+    const log = pino({ level: settings.WEIR_LOG_LEVEL });
+    service = await startService(settings, log, surroundingsOf(settings, log, options));
     send({ kind: 'ready' });
   } catch (error) {
-    log.debug({ err: error }, 'this process cannot start');
     const failed: FromProcess = { kind: 'failed', reason: (error as Error).message };
     process.send?.(failed, () => process.exit(1));
   }
 }
 
 function surroundingsOf(
-  settings: ReturnType<typeof readSettings>,
-  { roles, isFirst, engine }: ProcessOptions,
+  settings: Settings,
+  log: Logger,
+  { roles, isFirst, engine, parseThreads }: ProcessOptions,
 ): Surroundings {
   const url = settings.WEIR_REDIS_URL;
   return {
-    ...{ roles: new Set(roles), isFirst, sharesAddresses: true },
+    ...{ roles: new Set(roles), isFirst, parseThreads, sharesAddresses: true },
     async openRates() {
       if (url !== undefined) return openRates({ url, clock: monotonicClock, log });
       return supervisedRates(take);
@@ -102,11 +101,6 @@ async function tell(id: number, what: keyof Told): Promise<void> {
 async function stop(): Promise<void> {
   // What was begun and not finished was not promised to anybody.
   if (service === null) return end();
-  try {
-    await service.stop();
-    process.exit(0);
-  } catch (err) {
-    log.error({ err }, 'this process did not stop in order');
-    process.exit(1);
-  }
+  await service.stop();
+  process.exit(0);
 }

@@ -16,7 +16,6 @@ const stopWaitMs = 30_000;
 export interface ProcessParts {
   /** From 1. */
   readonly number: number;
-  readonly options: ProcessOptions;
   readonly log: Logger;
   /** A message that is no answer. */
   onMessage(message: FromProcess, answer: (message: ToProcess) => void): void;
@@ -36,8 +35,11 @@ export interface ProcessParts {
  */
 export class SupervisedProcess {
   readonly #parts: ProcessParts;
+  #options: ProcessOptions | null = null;
   #child: ChildProcess | null = null;
   #isReady = false;
+  /** Ever. */
+  #wasReady = false;
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
   #waitMs = restartWaitMs.first;
@@ -57,7 +59,8 @@ export class SupervisedProcess {
    *
    * @throws Error with the reason for which it cannot start
    */
-  start(): Promise<void> {
+  start(options: ProcessOptions): Promise<void> {
+    this.#options = options;
     return new Promise((resolve, reject) => this.#start(resolve, reject));
   }
 
@@ -94,7 +97,7 @@ export class SupervisedProcess {
   }
 
   #start(onReady: () => void, onFailed: (error: Error) => void): void {
-    const { number, log, options } = this.#parts;
+    const { number, log } = this.#parts;
     const child = launch(number);
     const startedAt = performance.now();
     let reason: string | null = null;
@@ -104,6 +107,7 @@ export class SupervisedProcess {
       else if (message.kind === 'failed') reason = message.reason;
       else if (message.kind === 'ready') {
         this.#isReady = true;
+        this.#wasReady = true;
         log.info({ pid: child.pid, process: number }, 'a process is ready');
         onReady();
       } else this.#parts.onMessage(message, (answer) => this.send(answer));
@@ -115,18 +119,23 @@ export class SupervisedProcess {
       this.#isReady = false;
       this.#questions.fail('the process has ended');
       if (wasReady) this.#parts.onEnd();
-      if (this.#stopped) return onFailed(new Error('stopped'));
-      if (!wasReady && reason !== null) onFailed(new Error(reason));
-      if (this.#stopped) return;
+      const why = this.#stopped ? 'stopped' : (reason ?? (code && `a process ended with ${code}`));
+      if (why) onFailed(new Error(why));
+      // Whoever waits for the first start judges that; it has nothing to say of later ones.
+      if (this.#stopped || (why && !this.#wasReady)) return;
       if (performance.now() - startedAt >= steadyAfterMs) this.#waitMs = restartWaitMs.first;
       this.#startLater({ code, signal, reason, pid: child.pid }, onReady, onFailed);
     };
-    child.once('exit', ended);
+    child.once('exit', (code, signal) => {
+      // Its last words may still be on their way.
+      if (child.connected) child.once('disconnect', () => ended(code, signal));
+      else ended(code, signal);
+    });
     child.once('error', (err) => {
       reason = err.message;
       ended(null, null);
     });
-    this.send({ kind: 'begin', ...options });
+    this.send({ kind: 'begin', ...this.#options! });
   }
 
   #startLater(fields: object, onReady: () => void, onFailed: (error: Error) => void): void {

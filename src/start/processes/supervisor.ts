@@ -3,6 +3,7 @@ import { listen } from '../../http/listener.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { prometheusMetrics } from '../../metrics/prometheus.ts';
 import { leftBy, type MetricsSnapshot, textOf } from '../../metrics/together.ts';
+import { parseThreadsOf } from '../../parse/pool.ts';
 import { memoryRates } from '../../rates/memory.ts';
 import type { Rates } from '../../rates/rates.ts';
 import { healthTogether, type Ops, opsRoutes } from '../../serve/ops.ts';
@@ -12,7 +13,7 @@ import type { Service } from '../serve.ts';
 import type { Settings } from '../settings.ts';
 import { startServiceEngine } from '../stores.ts';
 import { holdAddress } from './hold-address.ts';
-import type { FromProcess, ProcessOptions, ToProcess } from './messages.ts';
+import type { FromProcess, ToProcess } from './messages.ts';
 import { SupervisedProcess } from './supervised-process.ts';
 
 /**
@@ -46,22 +47,22 @@ export async function startProcesses(
     const metrics = prometheusMetrics(log);
     const processes: SupervisedProcess[] = [];
     const together = new Together(processes, metrics);
+    const shared = { processes, together, rates: memoryRates(monotonicClock) };
+    for (let number = 1; number <= count; number++) {
+      processes.push(newProcess({ number, log }, shared));
+    }
+    metrics.watch('weir_processes', () => processes.filter((one) => one.isReady).length);
     const ops = await listen(settings.WEIR_OPS_LISTEN, opsRoutes(together), log);
     closings.push(() => ops.close(0));
     const engine = needsSamples(roles) ? await startServiceEngine(settings, log) : null;
     if (engine) closings.push(() => engine.stop());
     metrics.watch('weir_engine_restarts', () => engine?.restarts() ?? 0);
-    metrics.watch('weir_processes', () => processes.filter((one) => one.isReady).length);
-    const rates = memoryRates(monotonicClock);
-    const options = { roles: [...roles], engine: engine?.address ?? null };
-    for (let number = 1; number <= count; number++) {
-      const parts = { number, log, options: { ...options, isFirst: number === 1 } };
-      processes.push(newProcess(parts, { processes, together, rates }));
-    }
     closings.push(() => Promise.all(processes.map((one) => one.stop())));
+    const parseThreads = parseThreadsOf(count);
+    const options = { roles: [...roles], parseThreads, engine: engine?.address ?? null };
     const [first, ...others] = processes;
-    await first!.start();
-    await Promise.all(others.map((one) => one.start()));
+    await first!.start({ ...options, isFirst: true });
+    await Promise.all(others.map((one) => one.start({ ...options, isFirst: false })));
   } catch (error) {
     await stop();
     throw error;
@@ -87,7 +88,7 @@ interface Shared {
 }
 
 function newProcess(
-  parts: { readonly number: number; readonly log: Logger; readonly options: ProcessOptions },
+  parts: { readonly number: number; readonly log: Logger },
   { processes, together, rates }: Shared,
 ): SupervisedProcess {
   const made: SupervisedProcess = new SupervisedProcess({
