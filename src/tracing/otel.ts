@@ -45,8 +45,8 @@ const closeWaitMs = 2_000;
  * the work itself, and a delivery that is not sampled costs one look at its id.
  *
  * Failure: what is over waits for its export in a queue of 2,048 spans (`OTEL_BSP_MAX_QUEUE_SIZE`)
- * and is dropped beyond; a backend that is away or hangs costs no more than that, and is logged
- * once. One batch is under way at a time, and is given up after `OTEL_EXPORTER_OTLP_TIMEOUT`, 10 s.
+ * and is dropped beyond. As many again may be under way to a backend that hangs, each export for
+ * 10 s (`OTEL_EXPORTER_OTLP_TIMEOUT`). One that is away costs no more, and is logged once.
  */
 export function otelTracing(env: NodeJS.ProcessEnv, log: TracingLog): Tracing {
   const quiet = () => {};
@@ -64,10 +64,10 @@ export function otelTracing(env: NodeJS.ProcessEnv, log: TracingLog): Tracing {
   }
   const sampler = samplerOf(env, log);
   const ids = new Ids();
-  const queue = new BatchSpanProcessor({
-    exporter: toldExporter(new OTLPTraceExporter(), log),
-    ...batchOptions(env),
-  });
+  const options = batchOptions(env);
+  const exportsMax = Math.ceil(options.maxQueueSize / options.maxExportBatchSize);
+  const exporter = toldExporter(new OTLPTraceExporter(), exportsMax, log);
+  const queue = new BatchSpanProcessor({ exporter, ...options });
   const provider = new TracerProvider({
     ...{ sampler, idGenerator: ids, spanProcessors: [queue] },
     resource: defaultResource()
@@ -220,31 +220,58 @@ class EpochClock {
   }
 }
 
-/** As the OpenTelemetry specification names them; what is no positive number is left out. */
+/** As the OpenTelemetry specification names them, with its defaults for what is no number. */
 function batchOptions(env: NodeJS.ProcessEnv) {
-  const entries = [
-    ['maxQueueSize', 'OTEL_BSP_MAX_QUEUE_SIZE'],
-    ['maxExportBatchSize', 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE'],
-    ['scheduledDelayMillis', 'OTEL_BSP_SCHEDULE_DELAY'],
-    ['exportTimeoutMillis', 'OTEL_BSP_EXPORT_TIMEOUT'],
-  ] as const;
-  const set = entries.map(([option, name]) => [option, Number(env[name])] as const);
-  return Object.fromEntries(set.filter(([, value]) => value > 0));
+  const given = (name: string, otherwise: number) => {
+    const value = Number(env[`OTEL_BSP_${name}`]);
+    return Number.isInteger(value) && value > 0 ? value : otherwise;
+  };
+  const maxQueueSize = given('MAX_QUEUE_SIZE', 2_048);
+  return {
+    maxQueueSize,
+    maxExportBatchSize: Math.min(given('MAX_EXPORT_BATCH_SIZE', 512), maxQueueSize),
+    scheduledDelayMillis: given('SCHEDULE_DELAY', 5_000),
+    exportTimeoutMillis: given('EXPORT_TIMEOUT', 30_000),
+  };
 }
 
-/** Logs when exports begin to fail, and when they are taken again: once each. */
-function toldExporter(exporter: OTLPTraceExporter, log: TracingLog): SpanExporter {
+/** ExportResultCode.FAILED of @opentelemetry/core, which weir does not depend on by itself. */
+const failedCode = 1;
+
+/**
+ * Logs when exports begin to fail, and when they are taken again: once each. No more are under way
+ * than a full queue makes: the SDK begins a further one with each that fails.
+ */
+function toldExporter(exporter: SpanExporter, underWayMax: number, log: TracingLog): SpanExporter {
   let isAway = false;
+  let underWay = 0;
+  let takenAt = Number.NEGATIVE_INFINITY;
+  const tell = (began: number, error: Error | undefined) => {
+    // What hung since before another was taken says nothing of now.
+    if (error && !isAway && began > takenAt) {
+      isAway = true;
+      log.warn({ err: error }, 'spans cannot be exported');
+    }
+    if (error) return;
+    takenAt = performance.now();
+    if (isAway) log.info({}, 'spans are exported again');
+    isAway = false;
+  };
   return {
-    export: (spans, done) =>
+    export(spans, done) {
+      if (underWay >= underWayMax) {
+        // Its spans are dropped, as those that meet a full queue.
+        done({ code: failedCode });
+        return;
+      }
+      const began = performance.now();
+      underWay += 1;
       exporter.export(spans, (result) => {
-        const failed = result.error !== undefined;
-        if (failed && !isAway) log.warn({ err: result.error }, 'spans cannot be exported');
-        if (!failed && isAway) log.info({}, 'spans are exported again');
-        isAway = failed;
+        underWay -= 1;
+        tell(began, result.error);
         done(result);
-      }),
-    forceFlush: () => exporter.forceFlush(),
+      });
+    },
     shutdown: () => exporter.shutdown(),
   };
 }
