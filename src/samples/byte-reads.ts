@@ -3,6 +3,7 @@ import https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { parseError } from '@clickhouse/client';
 import type { ClickHouseAddress } from './address.ts';
+import { layoutOf, type Settings } from './layout.ts';
 
 export interface ByteReadLimits {
   readonly connectionsMax: number;
@@ -33,6 +34,7 @@ export class ByteReads {
   readonly #send: typeof http.request;
   readonly #server: http.RequestOptions;
   readonly #database: string;
+  readonly #settings: Settings;
   readonly #underWay = new Set<http.ClientRequest>();
 
   constructor(address: ClickHouseAddress, limits: ByteReadLimits) {
@@ -41,6 +43,7 @@ export class ByteReads {
     const { Agent, request } = protocol === 'https:' ? https : http;
     this.#limits = limits;
     this.#database = database;
+    this.#settings = layoutOf(address).settings;
     this.#send = request;
     const options = { keepAlive: true, maxSockets: limits.connectionsMax, timeout: idleMs };
     this.#agent = new Agent(options);
@@ -102,6 +105,7 @@ export class ByteReads {
   #path(params: Statement['query_params']): string {
     // A server then answers an error as an error, not in the middle of the rows.
     const query = new URLSearchParams({ database: this.#database, wait_end_of_query: '1' });
+    for (const [name, value] of Object.entries(this.#settings)) query.set(name, String(value));
     for (const [name, value] of Object.entries(params)) query.set(`param_${name}`, String(value));
     return `/?${query}`;
   }

@@ -7,7 +7,8 @@ import type { ClickHouseAddress } from './address.ts';
 import { ByteReads } from './byte-reads.ts';
 import { connect, connectionsMax, reach } from './client.ts';
 import { forgetStatements } from './forget.ts';
-import { insertRows } from './insert-rows.ts';
+import { durably, insertRows, type Place } from './insert-rows.ts';
+import { layoutOf } from './layout.ts';
 import type {
   EncodedRows,
   Forgetting,
@@ -40,55 +41,58 @@ class ClickHouseSamples implements SampleStore {
   readonly #address: ClickHouseAddress;
   readonly #waits: SampleWaits;
   readonly #client: ClickHouseClient;
+  readonly #place: Place;
   readonly #reads: ByteReads;
 
   constructor(address: ClickHouseAddress, waits: SampleWaits) {
     this.#address = address;
     this.#waits = waits;
     this.#client = connect(address, address.database);
+    this.#place = { client: this.#client, at: layoutOf(address) };
     this.#reads = new ByteReads(address, { connectionsMax, requestMs: waits.readMs });
   }
 
   async prepare(): Promise<void> {
     const outside = connect(this.#address, null);
     try {
-      await prepareDatabase(outside, this.#address.database);
+      await prepareDatabase({ ...this.#place, client: outside }, this.#address.database);
     } finally {
       await outside.close();
     }
-    await prepareTables(this.#client);
+    await prepareTables(this.#place);
   }
 
   async insert({ samples, reparsed = [], rejections }: EncodedRows): Promise<void> {
-    await insertRows(this.#client, 'sample_inbox', sampleColumns, samples);
-    await insertRows(this.#client, 'version_inbox', sampleColumns, reparsed);
-    await insertRows(this.#client, 'rejection_inbox', rejectionColumns, rejections);
+    await insertRows(this.#place, 'sample_inbox', sampleColumns, samples);
+    await insertRows(this.#place, 'version_inbox', sampleColumns, reparsed);
+    await insertRows(this.#place, 'rejection_inbox', rejectionColumns, rejections);
   }
 
   async settle(settlement: Settlement): Promise<void> {
     const { sourceId, deliveries } = settlement;
+    const durable = await durably(this.#place);
     const standing = deliveries.filter(({ generation }) => generation > 0);
     if (standing.length > 0) {
       await reach(() =>
         this.#client.insert({
-          table: 'delivery_generations',
+          table: this.#place.at.named('delivery_generations'),
           columns: ['source_id', 'sequence', 'generation'],
           values: standing.map(({ sequence, generation }) => [sourceId, sequence, generation]),
           format: 'JSONCompactEachRow',
-          clickhouse_settings: { async_insert: 0, wait_end_of_query: 1 },
+          clickhouse_settings: durable,
         }),
       );
     }
     await reach(() =>
       this.#client.command({
         ...settleStatement(settlement),
-        clickhouse_settings: { wait_end_of_query: 1 },
+        clickhouse_settings: durable,
       }),
     );
   }
 
   async forget(forgetting: Forgetting): Promise<void> {
-    for (const statement of forgetStatements(forgetting)) {
+    for (const statement of forgetStatements(this.#place.at, forgetting)) {
       await reach(() => this.#client.command(statement));
     }
   }

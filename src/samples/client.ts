@@ -6,6 +6,7 @@ import {
   createClient,
 } from '@clickhouse/client';
 import type { ClickHouseAddress } from './address.ts';
+import { layoutOf } from './layout.ts';
 import { SamplesAway } from './samples.ts';
 
 /** Longer than any statement of ours may run, so that the server's own limit speaks first. */
@@ -21,6 +22,7 @@ export function connect(address: ClickHouseAddress, database: string | null): Cl
     username,
     password,
     ...(database === null ? {} : { database }),
+    clickhouse_settings: layoutOf(address).settings,
     request_timeout: requestTimeoutMs,
     max_open_connections: connectionsMax,
     ...(socketPath === undefined ? {} : { http_agent: socketAgent(socketPath) }),
@@ -48,6 +50,10 @@ const awayCodes = new Set([
   '243', // NOT_ENOUGH_SPACE
   '252', // TOO_MANY_PARTS
   '279', // ALL_CONNECTION_TRIES_FAILED
+  '285', // TOO_FEW_LIVE_REPLICAS
+  '286', // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE
+  '319', // UNKNOWN_STATUS_OF_INSERT
+  '369', // ALL_REPLICAS_ARE_STALE
   '999', // KEEPER_EXCEPTION
 ]);
 

@@ -1,3 +1,5 @@
+import type { Layout, SpreadBy, TableEngine } from './layout.ts';
+
 /** One step of the schema. Every statement of it can be repeated and raced (see `schema.ts`). */
 export interface Migration {
   readonly version: number;
@@ -58,15 +60,78 @@ const durable = 'fsync_after_insert = 1, fsync_part_directory = 1';
 
 const identity = 'source_id, newest_first, metric, labels_json, sandbox';
 
+export type DerivedTable = 'samples' | 'sample_versions' | 'rejections' | 'delivery_generations';
+
+interface Derived {
+  readonly engine: TableEngine;
+  readonly rest: string;
+  readonly by: SpreadBy;
+}
+
 /**
- * The table of window reads. A read takes the first rows of every part, in whole granules of every
- * column: with the usual 8,192 rows in one, 12 parts not merged yet cost 31 ms and one part 9; with
- * 1,024 it is 13 and 8. A table of before gets them when `weir rebuild` makes it anew.
+ * The tables that hold rows.
+ *
+ * `samples` is the table of window reads. A read takes the first rows of every part, in whole
+ * granules of every column: with the usual 8,192 rows in one, 12 parts not merged yet cost 31 ms
+ * and one part 9; with 1,024 it is 13 and 8. A table of before gets them when `weir rebuild` makes
+ * it anew.
  */
-export const samplesEngine = `ENGINE = ReplacingMergeTree(version, is_deleted)
-  ORDER BY (${identity})
+const derived: Readonly<Record<DerivedTable, Derived>> = {
+  samples: {
+    engine: { family: 'Replacing', given: 'version, is_deleted' },
+    rest: `ORDER BY (${identity})
   PRIMARY KEY (source_id, newest_first, metric)
-  SETTINGS ${durable}, index_granularity = 1024`;
+  SETTINGS ${durable}, index_granularity = 1024`,
+    by: 'source_id',
+  },
+  sample_versions: {
+    engine: { family: 'Replacing' },
+    rest: `ORDER BY (${identity}, version)
+  PRIMARY KEY (source_id, newest_first, metric)
+  SETTINGS ${durable}`,
+    by: 'source_id',
+  },
+  rejections: {
+    engine: { family: 'Replacing' },
+    rest: `ORDER BY (artifact_id, generation, record, ordinal)
+  SETTINGS ${durable}`,
+    by: 'artifact_id',
+  },
+  delivery_generations: {
+    engine: { family: 'Replacing', given: 'generation' },
+    rest: `ORDER BY (source_id, sequence)
+  SETTINGS ${durable}`,
+    by: 'source_id',
+  },
+};
+
+export const derivedTables = Object.keys(derived) as DerivedTable[];
+
+/** The end of the statement that makes a table which holds rows. */
+export const engineOf = (at: Layout, table: DerivedTable, set: string) =>
+  `ENGINE = ${at.engine(table, derived[table].engine, set)}
+  ${derived[table].rest}`;
+
+export const spreadOf = (at: Layout, table: DerivedTable, name: string = table) =>
+  at.spread(name, derived[table].by);
+
+/** Statements that make a table which holds rows. */
+function holding(at: Layout, table: DerivedTable, shape: string, set: string): readonly string[] {
+  const { held, everywhere } = at;
+  return [
+    `CREATE TABLE IF NOT EXISTS ${held(table)}${everywhere} (${shape}) ${engineOf(at, table, set)}`,
+    ...spreadOf(at, table),
+  ];
+}
+
+/** Statements that make a table which stores nothing, for views on it. */
+function inbox(at: Layout, table: string, shape: string, by: SpreadBy): readonly string[] {
+  const { held, everywhere } = at;
+  return [
+    `CREATE TABLE IF NOT EXISTS ${held(table)}${everywhere} (${shape}) ENGINE = Null`,
+    ...at.spread(table, by),
+  ];
+}
 
 const rejectionColumns = `
     artifact_id UUID,
@@ -78,58 +143,64 @@ const rejectionColumns = `
     code LowCardinality(String),
     message String`;
 
-/** A view that hands the samples of an inbox on to a table. */
-export const fillSamples = (view: string, table: string, inbox: string) => `
-  CREATE MATERIALIZED VIEW IF NOT EXISTS ${view} TO ${table} AS
+/** A view, where the rows are held, that hands the samples of an inbox on to a table. */
+export const fillSamples = (
+  { named, held, everywhere }: Layout,
+  [view, table, from]: readonly [view: string, table: string, inbox: string],
+) => `
+  CREATE MATERIALIZED VIEW IF NOT EXISTS ${named(view)}${everywhere} TO ${held(table)} AS
   SELECT source_id, newest_first, metric, labels_json, sandbox, value, artifact_id, sequence,
     generation, record, is_deleted
-  FROM ${inbox}`;
+  FROM ${held(from)}`;
 
 /** A view that hands the rejections of an inbox on to a table. */
-export const fillRejections = (view: string, table: string) => `
-  CREATE MATERIALIZED VIEW IF NOT EXISTS ${view} TO ${table} AS
+export const fillRejections = (
+  { named, held, everywhere }: Layout,
+  [view, table]: readonly [view: string, table: string],
+) => `
+  CREATE MATERIALIZED VIEW IF NOT EXISTS ${named(view)}${everywhere} TO ${held(table)} AS
   SELECT artifact_id, generation, record, ordinal, line, field, code, message
-  FROM rejection_inbox`;
+  FROM ${held('rejection_inbox')}`;
 
-export const migrations: readonly Migration[] = [
-  {
-    version: 1,
-    statements: [
-      `CREATE TABLE IF NOT EXISTS sample_versions (${columns})
-       ENGINE = ReplacingMergeTree
-       ORDER BY (${identity}, version)
-       PRIMARY KEY (source_id, newest_first, metric)
-       SETTINGS ${durable}`,
-      `CREATE TABLE IF NOT EXISTS samples (${columns}) ${samplesEngine}`,
-      `CREATE TABLE IF NOT EXISTS sample_inbox (${inboxColumns}) ENGINE = Null`,
-      fillSamples('fill_sample_versions', 'sample_versions', 'sample_inbox'),
-      fillSamples('fill_samples', 'samples', 'sample_inbox'),
-      `CREATE TABLE IF NOT EXISTS rejections (${rejectionColumns})
-       ENGINE = ReplacingMergeTree
-       ORDER BY (artifact_id, generation, record, ordinal)
-       SETTINGS ${durable}`,
-    ],
-  },
-  {
-    version: 2,
-    statements: [
-      `CREATE TABLE IF NOT EXISTS delivery_generations (
+/** The set of the tables that the migrations make; a rebuild makes others (`fresh.ts`). */
+export const firstSet = 'first';
+
+/** @param setOf which set a table is of, where a rebuild made it after the migrations */
+export function migrationsOf(
+  at: Layout,
+  setOf: (table: DerivedTable) => string = () => firstSet,
+): readonly Migration[] {
+  const shapes: Record<DerivedTable, string> = {
+    ...{ samples: columns, sample_versions: columns, rejections: rejectionColumns },
+    delivery_generations: `
          source_id UUID,
          sequence UInt64,
          generation UInt32
-       )
-       ENGINE = ReplacingMergeTree(generation)
-       ORDER BY (source_id, sequence)
-       SETTINGS ${durable}`,
-    ],
-  },
-  {
-    version: 3,
-    statements: [
-      `CREATE TABLE IF NOT EXISTS version_inbox (${inboxColumns}) ENGINE = Null`,
-      fillSamples('fill_reparsed_versions', 'sample_versions', 'version_inbox'),
-      `CREATE TABLE IF NOT EXISTS rejection_inbox (${rejectionColumns}) ENGINE = Null`,
-      fillRejections('fill_rejections', 'rejections'),
-    ],
-  },
-];
+       `,
+  };
+  const table = (name: DerivedTable) => holding(at, name, shapes[name], setOf(name));
+  const samples = (...view: readonly [string, string, string]) => fillSamples(at, view);
+  return [
+    {
+      version: 1,
+      statements: [
+        ...table('sample_versions'),
+        ...table('samples'),
+        ...inbox(at, 'sample_inbox', inboxColumns, 'source_id'),
+        samples('fill_sample_versions', 'sample_versions', 'sample_inbox'),
+        samples('fill_samples', 'samples', 'sample_inbox'),
+        ...table('rejections'),
+      ],
+    },
+    { version: 2, statements: table('delivery_generations') },
+    {
+      version: 3,
+      statements: [
+        ...inbox(at, 'version_inbox', inboxColumns, 'source_id'),
+        samples('fill_reparsed_versions', 'sample_versions', 'version_inbox'),
+        ...inbox(at, 'rejection_inbox', rejectionColumns, 'artifact_id'),
+        fillRejections(at, ['fill_rejections', 'rejections']),
+      ],
+    },
+  ];
+}

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { ClickHouseAddress } from '../../src/samples/address.ts';
 import { connect } from '../../src/samples/client.ts';
+import { layoutOf } from '../../src/samples/layout.ts';
 import type { SampleStore } from '../../src/samples/samples.ts';
 import { canonical, encode, everyDay, type GivenDelivery, read } from '../samples/support.ts';
 import { seedOf } from '../support/seed.ts';
@@ -44,7 +45,8 @@ export async function compareWithModel(
   const sent = shuffled(random, [...given, ...given.filter(() => random(4) === 0)]);
 
   const client = connect(address, address.database);
-  await client.command({ query: 'SYSTEM STOP MERGES samples' });
+  const { held, everywhere } = layoutOf(address);
+  await client.command({ query: `SYSTEM STOP MERGES${everywhere} ${held('samples')}` });
   try {
     for (let at = 0; at < sent.length; ) {
       const size = 1 + random(30);
@@ -54,11 +56,11 @@ export async function compareWithModel(
     }
     const models = sourceIds.map((sourceId) => modelOf(given, sourceId));
     await compare(store, random, sourceIds, models);
-    await client.command({ query: 'SYSTEM START MERGES samples' });
-    await client.command({ query: 'OPTIMIZE TABLE samples FINAL' });
+    await client.command({ query: `SYSTEM START MERGES${everywhere} ${held('samples')}` });
+    await client.command({ query: `OPTIMIZE TABLE ${held('samples')}${everywhere} FINAL` });
     await compare(store, random, sourceIds, models);
   } finally {
-    await client.command({ query: 'SYSTEM START MERGES samples' });
+    await client.command({ query: `SYSTEM START MERGES${everywhere} ${held('samples')}` });
     await client.close();
   }
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClickHouseAddress } from '../../src/samples/address.ts';
 import { openSamples } from '../../src/samples/clickhouse.ts';
 import { connect } from '../../src/samples/client.ts';
+import { layoutOf } from '../../src/samples/layout.ts';
 import type { SampleStore } from '../../src/samples/samples.ts';
 import { dayOf, encode, encodeRejections, read, samplesOnly } from '../samples/support.ts';
 import { compareWithModel } from './samples-model.ts';
@@ -22,7 +23,10 @@ export function sampleStoreContract(open: () => Promise<ClickHouseAddress>): voi
   });
   afterAll(async () => {
     const client = connect(address, null);
-    await client.command({ query: `DROP DATABASE IF EXISTS ${address.database}` });
+    const { everywhere } = layoutOf(address);
+    await client.command({
+      query: `DROP DATABASE IF EXISTS ${address.database}${everywhere} SYNC`,
+    });
     await client.close();
     await store.close();
   });

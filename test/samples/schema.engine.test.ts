@@ -5,9 +5,12 @@ import type { ClickHouseAddress } from '../../src/samples/address.ts';
 import { openSamples } from '../../src/samples/clickhouse.ts';
 import { connect } from '../../src/samples/client.ts';
 import { freshSamples } from '../../src/samples/fresh.ts';
-import { migrations } from '../../src/samples/migrations.ts';
+import { singleLayout } from '../../src/samples/layout.ts';
+import { migrationsOf } from '../../src/samples/migrations.ts';
 import { type SampleStore, SchemaTooNew } from '../../src/samples/samples.ts';
 import { encode, freshEngine, read, samplesOnly } from './support.ts';
+
+const migrations = migrationsOf(singleLayout);
 
 let engine: ClickHouseAddress;
 let remove: () => Promise<void>;
@@ -112,7 +115,7 @@ describe('preparing', () => {
     await client.command({ query: `CREATE TABLE older AS samples ${before}` });
     await client.command({ query: 'EXCHANGE TABLES samples AND older' });
     expect(await made('samples')).not.toBe(asNew);
-    const fresh = freshSamples(client);
+    const fresh = freshSamples({ client, at: singleLayout });
     await fresh.begin();
     for (const table of ['sample_versions', 'rejections', 'delivery_generations']) {
       expect(await made(`${table}_fresh`)).toBe(await made(table));

@@ -55,6 +55,18 @@ describe('a ClickHouse URL', () => {
     expect([username, password, database]).toEqual(['default', '', 'weir']);
   });
 
+  test('names a cluster', () => {
+    expect(addressFromUrl('http://db.example/m?cluster=two-by-2')).toMatchObject({
+      ...{ url: 'http://db.example', database: 'm', cluster: 'two-by-2' },
+    });
+    expect(addressFromUrl('http://db.example/m')).not.toHaveProperty('cluster');
+    for (const query of ['cluster=', "cluster=a'b", 'clustre=a', 'cluster=a&user=secret']) {
+      expect(() => addressFromUrl(`http://u:secret@h/m?${query}`)).toThrow(
+        /^a ClickHouse [a-z, ]+$/i,
+      );
+    }
+  });
+
   test.each(['', 'db.example:8123', 'postgres://u:secret@h/d', 'http://u:secret@h/a-b', '/x'])(
     '%j is refused, without showing it',
     (text) => {
