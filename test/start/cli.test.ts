@@ -265,6 +265,10 @@ describe('wrong usage (DECISIONS 10: exit code 2)', () => {
     'a limit that is no number': ['delivery', 'list', nobody, '--limit', 'x'],
     'an unknown way': [...source, '--delivery', 'mail', '--shape', 'x'],
     'an unknown format': [...source, '--delivery', 'push', '--format', 'pdf', '--shape', 'x'],
+    'an unknown role': ['serve', '--roles', 'accept,cook'],
+    'no role': ['serve', '--roles', ''],
+    'no process': ['serve', '--processes', '0'],
+    'a number of processes that is none': ['serve', '--processes', '2.5'],
     'a shape file that is not there': [...source, '--delivery', 'push', '--shape', '/nowhere'],
   };
   test.each(Object.entries(wrong))('%s', async (_, args) => {

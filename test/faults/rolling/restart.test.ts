@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { readAddress } from '../../../src/samples/engine/files.ts';
 import { freePorts, RunningWeir } from '../../../src/start/demo/running-weir.ts';
+import { startEngineApart } from '../engine-apart.ts';
 import { expectNothingLost } from '../oracle.ts';
 import { type FaultPlace, makePlace } from '../place.ts';
 import { dayText, documentOf, pushOf, type Sent, sendOnce } from '../sender.ts';
@@ -20,7 +18,7 @@ test('a rolling restart loses nothing and shows no error to a client that retrie
   timeout: 120_000,
 }, async () => {
   const place = await makePlace();
-  const engine = await startEngine(place);
+  const engine = await startEngineApart(place);
   const [api] = await freePorts(1);
   const settings = {
     ...{ WEIR_CLICKHOUSE_URL: engine.url, WEIR_LISTEN_SHARED: '1' },
@@ -63,27 +61,6 @@ test('a rolling restart loses nothing and shows no error to a client that retrie
     await place.remove();
   }
 });
-
-/** ClickHouse for both, in the data directory, where whoever checks looks for it. */
-async function startEngine(place: FaultPlace): Promise<{ url: string; end(): Promise<void> }> {
-  const [port] = await freePorts(1);
-  const env = place.weir().env();
-  const args = ['engine', '--listen', `127.0.0.1:${port}`];
-  const child = spawn('src/start/weir', args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  let said = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
-  });
-  await vi.waitFor(() => expect(said).toContain('the engine answers'), { timeout: 30_000 });
-  const { username, password, database } = readAddress(place.dataDir)!;
-  return {
-    url: `http://${username}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`,
-    async end() {
-      child.kill('SIGKILL');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-    },
-  };
-}
 
 /** Senders and a reader who ask once more, at once, after a broken connection or a 5xx. */
 function startLoad(place: FaultPlace, url: string) {
