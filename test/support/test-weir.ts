@@ -69,9 +69,15 @@ export class TestWeir {
     await running.start();
     // A test run that ends early takes it along.
     process.once('exit', () => running.pid && process.kill(running.pid, 'SIGKILL'));
-    const catalog = await openCatalog(sqliteUrl(join(dataDir, 'catalog.db')), { thread: false });
+    const url = settings.WEIR_CATALOG_URL ?? sqliteUrl(join(dataDir, 'catalog.db'));
     const own = pathToFileURL(join(dataDir, 'artifacts')).href;
-    return new TestWeir(running, catalog, openArtifacts(settings.WEIR_ARTIFACTS_URL ?? own));
+    return TestWeir.over(running, url, settings.WEIR_ARTIFACTS_URL ?? own);
+  }
+
+  /** Of a service that runs already; its catalog and its store are opened beside it. */
+  static async over(running: RunningWeir, catalogUrl: string, artifactsUrl: string) {
+    const catalog = await openCatalog(catalogUrl, { thread: false });
+    return new TestWeir(running, catalog, openArtifacts(artifactsUrl));
   }
 
   /** Ends the service, whose accounting must have been right all the time (DECISIONS 2). */
