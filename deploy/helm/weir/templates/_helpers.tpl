@@ -148,13 +148,13 @@ spec:
         periodSeconds: 10
         timeoutSeconds: 5
         failureThreshold: 6
-      # Not ready while a store is away that every request needs: then no pod is, and callers get
-      # the ingress's 503, which they send again.
+      # Not ready once a store that every request needs is away for half a minute: then no pod is, and
+      # callers get the ingress's 503. Until then weir itself answers what it can.
       readinessProbe:
         httpGet: { path: /readyz, port: ops }
         periodSeconds: 5
         timeoutSeconds: 5
-        failureThreshold: 2
+        failureThreshold: 6
       lifecycle:
         preStop:
           exec: { command: [sleep, {{ $values.shutdown.preStopSeconds | quote }}] }
