@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import { CatalogRefusal, type SavedSource } from '../catalog/catalog.ts';
-import { backlogCountedMax, type SourceSummary } from '../catalog/source-summaries-contract.ts';
+import type { SourceSummary } from '../catalog/source-summaries-contract.ts';
 import type { AnswerOf } from '../domain/api/app/endpoint.ts';
 import {
   createSource,
@@ -12,6 +12,7 @@ import {
   tryShape,
 } from '../domain/api/app/sources.ts';
 import { AppError } from '../domain/app-errors.ts';
+import { countedMax } from '../domain/counted.ts';
 import type { Field, Metric, ShapeVersion } from '../domain/nouns.ts';
 import { validateShape } from '../domain/shapes.ts';
 import type { Route } from '../http/routes.ts';
@@ -141,7 +142,7 @@ function summaryView(source: SourceSummary): AnswerOf<typeof listSources>['sourc
     created_at: instant(source.createdAt),
     last_delivery: last && { received_at: instant(last.receivedAt), sandbox: last.sandbox },
     backlog: source.backlog,
-    backlog_cut: source.backlog >= backlogCountedMax,
+    backlog_cut: source.backlog >= countedMax.backlog,
     rejected_24h: source.rejected,
     rejected_sandbox_24h: source.rejectedSandbox,
   };

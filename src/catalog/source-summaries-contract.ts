@@ -20,7 +20,7 @@ export interface SourceSummary extends Source {
   readonly createdAt: number;
   /** The newest accepted; null: none was yet. */
   readonly lastDelivery: { readonly receivedAt: number; readonly sandbox: boolean } | null;
-  /** Deliveries that wait or are being parsed, counted up to `backlogCountedMax`. */
+  /** Deliveries that wait or are being parsed, counted up to `countedMax.backlog`. */
   readonly backlog: number;
   /** Of deliveries received in the last 24 hours. */
   readonly rejected: RejectedLately;
@@ -32,6 +32,3 @@ export interface RejectedLately {
   /** As a whole. */
   readonly deliveries: number;
 }
-
-/** A backlog of so many is "so many or more". */
-export const backlogCountedMax = 10_000;

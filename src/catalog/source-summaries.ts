@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { countedMax } from '../domain/counted.ts';
 import { exposedField } from '../domain/personal.ts';
 import { stillExposed } from './next-generation.ts';
 import { selectShapes, selectSources, shapeOf, sourceOf } from './rows.ts';
 import type { Db } from './schema.ts';
-import {
-  backlogCountedMax,
-  type RejectedLately,
-  type SourceSummaries,
-  type SourceSummary,
+import type {
+  RejectedLately,
+  SourceSummaries,
+  SourceSummary,
 } from './source-summaries-contract.ts';
 
 const dayMs = 86_400_000;
@@ -61,7 +61,7 @@ async function standing(at: Db, id: number, now: number) {
     .where('source_id', '=', id)
     .where('sandbox', 'in', [dialect.bool.toDb(false), dialect.bool.toDb(true)])
     .where('status', 'in', ['queued', 'parsing'])
-    .limit(backlogCountedMax);
+    .limit(countedMax.backlog);
   const { backlog } = await db
     .selectFrom(waiting.as('w'))
     .select(sql<number>`count(*)`.as('backlog'))

@@ -5,7 +5,7 @@
 export const countedMax = {
   /** Deliveries of one source, by state. */
   status: 10_000,
-  /** Deliveries of a company that wait or are being parsed. */
+  /** Deliveries of a company, or of one of its sources, that wait or are being parsed. */
   backlog: 10_000,
   /** Conflicting redeliveries of one delivery, in a list. */
   conflicts: 1_000,
