@@ -38,9 +38,6 @@ export const dayAndAmount: readonly Field[] = [
   { name: 'amount', role: 'value', metric: 'amount' },
 ];
 
-/** Rates that no test but those of the rates runs into. */
-const unhurried = { WEIR_RATE_PER_MINUTE: '1000000', WEIR_RATE_BURST: '1000000' };
-
 /** Rates have tests of their own; no other test is to wait for them. */
 export const manyRequests = { WEIR_RATE_PER_MINUTE: '1000000', WEIR_RATE_BURST: '1000000' };
 
@@ -65,7 +62,7 @@ export class TestWeir {
     const dataDir = await mkdtemp(join(tmpdir(), 'weir-test-'));
     const [api, app, ops] = await freePorts(3);
     const place = { dataDir, api: api!, app: app!, ops: ops! };
-    const running = new RunningWeir({ ...place, settings: { ...unhurried, ...settings } });
+    const running = new RunningWeir({ ...place, settings: { ...manyRequests, ...settings } });
     await running.start();
     // A test run that ends early takes it along.
     process.once('exit', () => running.pid && process.kill(running.pid, 'SIGKILL'));
