@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { isPostgres, sqliteUrl } from '../catalog/open.ts';
+import { isRedisUrl, redisUrlForm } from '../rates/address.ts';
 import { readCrashPoint } from '../std/crash-point.ts';
 
 /** A listener's address, `host:port`. */
@@ -51,7 +52,11 @@ export const settingsSchema = z.object({
   WEIR_CLICKHOUSE_URL: urlOf(['http', 'https'])
     .optional()
     .describe('the embedded engine, or http://user:pass@host:8123/db'),
-  WEIR_REDIS_URL: urlOf(['redis', 'rediss']).optional().describe('none: rates in memory'),
+  WEIR_REDIS_URL: z
+    .string()
+    .refine(isRedisUrl, { message: `must look like ${redisUrlForm}` })
+    .optional()
+    .describe('none: rates in memory'),
   WEIR_SECRET_KEY: z
     .string()
     .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')

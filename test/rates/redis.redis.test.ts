@@ -69,7 +69,7 @@ describeWith('rates in Redis', await redisOrSkip(), () => {
       await redis.pause();
       const began = performance.now();
       expect(await admittedOf(100, two.slice(0, 1), name)).toBe(20);
-      // 200 ms are usual, and the machine may be busy.
+      // 300 ms are usual, and the machine may be busy.
       expect(performance.now() - began).toBeLessThan(2_000);
       // Who comes later does not even wait so long.
       for (let i = 0; i < 200; i += 1) await two[0]!.take(name, rule);
@@ -102,7 +102,7 @@ describeWith('rates in Redis', await redisOrSkip(), () => {
       const asked = rates.take(name, rule);
       // Before it was sent, and after.
       if (stalls > 0) await new Promise(setImmediate);
-      const end = performance.now() + 300;
+      const end = performance.now() + 400;
       while (performance.now() < end);
       expect((await asked).remaining).toBe(19 - stalls);
     }
@@ -179,8 +179,8 @@ describeWith('rates in Redis', await redisOrSkip(), () => {
     const log = keptLog();
     const url = `redis://127.0.0.1:${relay.port}`;
     const rates = await open({ url, log, waits: { retry: 20 } });
-    relay.delay(400);
-    for (const end = performance.now() + 1_500; performance.now() < end; ) {
+    relay.delay(500);
+    for (const end = performance.now() + 2_000; performance.now() < end; ) {
       await rates.take(freshName(), rule);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
@@ -215,6 +215,7 @@ test.each([
   'redis://:my-secret@host:port',
   'redis://:my-secret@host/first',
   'redis://:my-secret%@host',
+  'redis://:my-secret@',
   'http://:my-secret@host',
 ])('%s is refused with one line that does not show the password', async (url) => {
   const error = await openRates({ url, clock, log: quiet }).catch((thrown) => thrown);

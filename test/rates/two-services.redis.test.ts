@@ -87,7 +87,7 @@ describeWith('two services that share their rates', needed, ({ home, tls }) => {
     client.destroy();
   });
 
-  test('while Redis hangs each admits a burst and nothing fails, and operators can see it', async () => {
+  test('while Redis hangs each admits a burst, nothing fails, and operators see it', async () => {
     const localNow = async () =>
       Promise.all(both.map(async (weir) => (await metricsOf(weir)).get('weir_rates_local')));
     expect(await localNow()).toEqual([0, 0]);

@@ -27,9 +27,9 @@ describe('settings (DECISIONS 9)', () => {
     ['a short secret key', { WEIR_SECRET_KEY: 'abc' }, /^WEIR_SECRET_KEY: must be 64 hex digits$/],
     ['sharing that is neither', { WEIR_LISTEN_SHARED: 'yes' }, /^WEIR_LISTEN_SHARED: /],
     [
-      'rates in another store',
-      { WEIR_REDIS_URL: 'http://127.0.0.1' },
-      /^WEIR_REDIS_URL: must start with redis: or rediss:$/,
+      'a database of Redis without a number',
+      { WEIR_REDIS_URL: 'redis://:secret@127.0.0.1/first' },
+      /^WEIR_REDIS_URL: must look like redis\[s\]:\/\/.*\/database\]$/,
     ],
     ['a file that is not there', { WEIR_BASE_URL_FILE: '/nowhere' }, /^WEIR_BASE_URL_FILE: /],
     ['both forms', { WEIR_DEMO: '1', WEIR_DEMO_FILE: '/x' }, /are both set$/],
