@@ -12,6 +12,8 @@ export function prometheusMetrics(log: { warn(fields: object, message: string): 
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const made = instruments(registry);
+  // Not told before it is counted: a restart would look as if they had gone and come.
+  made.orphans.remove();
   // There from the start: what begins at its first error has not grown by it.
   for (const store of storeNames) made.storeErrors.inc({ store }, 0);
   const watched = new Map<WatchedGauge, () => Promise<number | null>>();
