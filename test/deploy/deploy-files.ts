@@ -13,5 +13,5 @@ export const deployYaml = (path: string) => parse(deployFile(path), { merge: tru
 /** The ports of the image: API, app and operators. */
 export const ports = { api: 8080, app: 8081, ops: 8082 };
 
-/** Seconds that a stop may take: answers under way, then what is being parsed. */
-export const stopSeconds = 15;
+/** Seconds that a stop may take: so long a process waits for those that it has started. */
+export const stopSeconds = 30;

@@ -80,8 +80,9 @@ WEIR_SECRET_KEY: {{ .secretKey }}
 {{/* The pods of one Deployment. Takes root, component, roles, processes, resources. */}}
 {{- define "weir.pod" -}}
 {{- $values := .root.Values -}}
-{{- if le (int $values.shutdown.graceSeconds) (add (int $values.shutdown.preStopSeconds) 20) -}}
-{{- fail "shutdown.graceSeconds must be more than preStopSeconds and 20: weir takes up to 15 s to stop" -}}
+{{- $needed := add (int $values.shutdown.preStopSeconds) 30 -}}
+{{- if le (int $values.shutdown.graceSeconds) (int $needed) -}}
+{{- fail (printf "shutdown.graceSeconds must be more than %d, which a stop may take" $needed) -}}
 {{- end -}}
 metadata:
   annotations:
