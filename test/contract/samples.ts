@@ -12,8 +12,10 @@ import { forgetting, settlement } from './samples-settle.ts';
 /**
  * What every sample store keeps (src/samples/samples.ts), run by each kind of ClickHouse.
  * The address names a database of its own, which is dropped at the end.
+ *
+ * @param model false: leave out the long run of random deliveries
  */
-export function sampleStoreContract(open: () => Promise<ClickHouseAddress>): void {
+export function sampleStoreContract(open: () => Promise<ClickHouseAddress>, model = true): void {
   let address: ClickHouseAddress;
   let store: SampleStore;
   beforeAll(async () => {
@@ -42,7 +44,7 @@ export function sampleStoreContract(open: () => Promise<ClickHouseAddress>): voi
   });
   describe('bytes', () => bytes(() => store));
   describe('rejections', () => rejections(() => store));
-  describe('model', () => {
+  describe.runIf(model)('model', () => {
     test('400 random deliveries read as the model says, unmerged and merged', async () => {
       await compareWithModel(address, store);
     });
