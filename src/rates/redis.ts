@@ -52,9 +52,10 @@ const waits = {
  *
  * What is lost. A server that restarts without its data, or a replica that had not heard of the
  * last takes, has fuller buckets. Under `maxmemory` an eviction policy would throw buckets away,
- * which fills them: `noeviction` is right, and a full server is an outage as above. Each script
- * touches one key, yet the client speaks to one server: a node of a Redis Cluster answers most keys
- * by pointing elsewhere, which is an outage too.
+ * which fills them: `noeviction` is right, and a full server is an outage as above. The client
+ * speaks to one server: a node of a Redis Cluster points elsewhere for most buckets, which is an
+ * outage without end. It is told once, since the trial is made where the take failed: braces have
+ * a bucket and its trial in one slot.
  *
  * Resolves when Redis answered or could not be reached; who starts need not wait for it longer.
  *
@@ -74,6 +75,8 @@ class RedisRates implements ServiceRates {
   readonly #memory: Rates;
   readonly #closing = new AbortController();
   #local = false;
+  /** The bucket of the take that made the state local; empty when a connection was lost. */
+  #failed = '';
 
   constructor({ url, clock, log, waits: given }: RedisRatesOptions) {
     this.#waits = { ...waits, ...given };
@@ -101,10 +104,10 @@ class RedisRates implements ServiceRates {
     assert(rule.perMinute >= 1 && rule.burst >= 1, 'a rate admits something');
     if (this.#local) return this.#memory.take(name, rule);
     try {
-      const { admitted, level } = await inTime(this.#send(name, rule), this.#waits.take);
+      const { admitted, level } = await inTime(this.#send(`{${name}}`, rule), this.#waits.take);
       return verdictOf(admitted, level, rule);
     } catch (error) {
-      this.#goLocal(error);
+      this.#goLocal(error, name);
       return this.#memory.take(name, rule);
     }
   }
@@ -119,13 +122,14 @@ class RedisRates implements ServiceRates {
     this.#client.destroy();
   }
 
-  #send(name: string, rule: RateRule): Promise<{ admitted: boolean; level: number }> {
-    return this.#client.takeToken(`weir:rate:${name}`, rule);
+  #send(bucket: string, rule: RateRule): Promise<{ admitted: boolean; level: number }> {
+    return this.#client.takeToken(`weir:rate:${bucket}`, rule);
   }
 
-  #goLocal(err: unknown): void {
+  #goLocal(err: unknown, failed = ''): void {
     if (this.#local || this.#closing.signal.aborted) return;
     this.#local = true;
+    this.#failed = failed;
     this.#log.warn({ err }, 'rates are counted by this process alone: Redis is away');
     void this.#comeBack();
   }
@@ -150,7 +154,7 @@ class RedisRates implements ServiceRates {
    */
   async #try(): Promise<void> {
     const began = this.#clock();
-    await this.#send('trial', { perMinute: 60, burst: 1 });
+    await this.#send(`{${this.#failed}}:trial`, { perMinute: 60, burst: 1 });
     if (this.#clock() - began > this.#waits.take) throw new Error('Redis answered too late');
   }
 }

@@ -15,6 +15,8 @@ import { type RateRule, token } from '../domain/rates.ts';
  * the refill goes on from where the clock now is. (In the domain it waits until the clock is where
  * it was; there the clock is one that nobody sets.)
  *
+ * What another program left under the name counts as no bucket, whatever its type.
+ *
  * KEYS[1]: the bucket. ARGV: tokens a minute, and burst. Answers 1 or 0 for admitted or not, and
  * the level after it.
  */
@@ -25,8 +27,8 @@ local perMinute = tonumber(ARGV[1])
 local full = tonumber(ARGV[2]) * ${token}
 
 local level = full
-local kept = redis.call('GET', KEYS[1]) or ''
-local keptLevel, at = string.match(kept, '^(%d+) (%d+)$')
+local kept = redis.pcall('GET', KEYS[1])
+local keptLevel, at = string.match(type(kept) == 'string' and kept or '', '^(%d+) (%d+)$')
 if at then
   local elapsed = math.max(0, now - at)
   if elapsed < math.ceil((full - keptLevel) / perMinute) then

@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openRates } from '../../src/rates/open.ts';
@@ -155,6 +159,27 @@ describeWith('rates in Redis', await redisOrSkip(), () => {
     client.destroy();
   });
 
+  test('one node of a Redis Cluster, which has half of the buckets, is told of once', async () => {
+    const config = join(tmpdir(), `weir-cluster-${randomUUID()}.conf`);
+    const node = await startRedis({
+      cluster: { config, busPort: await freePort() },
+    });
+    const client = await redisClient(node.url);
+    await client.clusterAddSlotsRange({ start: 0, end: 8_191 });
+    await vi.waitFor(async () => expect(await client.clusterInfo()).toMatch(/state:ok/), patiently);
+    const log = keptLog();
+    const rates = await open({ url: node.url, log });
+    for (let i = 0; i < 200; i += 1) {
+      expect((await rates.take(freshName(), rule)).remaining).toBe(19);
+      if (i % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(log.told).toEqual([expect.objectContaining({ level: 'warn', message: away })]);
+    await rates.close();
+    client.destroy();
+    await node.stop();
+    await rm(config, { force: true });
+  });
+
   test('a connection that fell silent is given up for another', async () => {
     const relay = await startRelay(redis.port);
     const url = `redis://127.0.0.1:${relay.port}`;
@@ -199,7 +224,7 @@ describeWith('rates in Redis', await redisOrSkip(), () => {
     const rates = await open({ url: at(secret) });
     await rates.take('here', rule);
     expect(rates.isLocal()).toBe(false);
-    expect(await client.exists('weir:rate:here')).toBe(1);
+    expect(await client.exists('weir:rate:{here}')).toBe(1);
     const log = keptLog();
     const refused = await open({ url: at('wrong-password'), log });
     expect((await refused.take('here', rule)).remaining).toBe(19);

@@ -30,7 +30,7 @@ describeWith('a bucket in Redis', await redisOrSkip(), () => {
     await redis?.stop();
   });
 
-  const key = (name: string) => `weir:rate:${name}`;
+  const key = (name: string) => `weir:rate:{${name}}`;
   const read = async (name: string): Promise<Bucket | undefined> => {
     const kept = await client.get(key(name));
     if (kept === null) return undefined;
@@ -121,11 +121,11 @@ describeWith('a bucket in Redis', await redisOrSkip(), () => {
     const fast = { perMinute: 600, burst: 10 };
     await Promise.all(Array.from({ length: 500 }, (_, i) => rates.take(`once-${i}`, fast)));
     for (let i = 0; i < 20; i += 1) await rates.take('used', rule);
-    expect(await client.pTTL('weir:rate:used')).toBeGreaterThan(15_000);
-    expect(await client.pTTL('weir:rate:used')).toBeLessThanOrEqual(20_000);
+    expect(await client.pTTL(key('used'))).toBeGreaterThan(15_000);
+    expect(await client.pTTL(key('used'))).toBeLessThanOrEqual(20_000);
     // Each lacks one token, which takes 100 ms.
     await expect.poll(() => client.dbSize(), { timeout: 10_000 }).toBe(1);
-    expect(await client.keys('*')).toEqual(['weir:rate:used']);
+    expect(await client.keys('*')).toEqual([key('used')]);
   });
 
   test('after a flush of its scripts the server is sent them again, and counts on', async () => {
@@ -137,7 +137,11 @@ describeWith('a bucket in Redis', await redisOrSkip(), () => {
   });
 
   test('what another program wrote under its name is replaced by a full bucket', async () => {
-    await client.set('weir:rate:foreign', 'something else');
-    expect((await rates.take('foreign', rule)).remaining).toBe(19);
+    await client.set(key('text'), 'something else');
+    await client.rPush(key('list'), ['1', '2']);
+    for (const name of ['text', 'list']) {
+      const verdicts = [await rates.take(name, rule), await rates.take(name, rule)];
+      expect(verdicts.map(({ remaining }) => remaining)).toEqual([19, 18]);
+    }
   });
 });

@@ -32,10 +32,13 @@ export interface RedisOptions {
   readonly password?: string;
   /** Files of a certificate and its key; it then speaks TLS only. */
   readonly tls?: { readonly cert: string; readonly key: string };
+  /** A node of a cluster, without slots yet; it writes the file `config`. */
+  readonly cluster?: { readonly config: string; readonly busPort: number };
 }
 
-/** Starts a Redis server on a free loopback port; it writes no file. */
-export async function startRedis({ password, tls }: RedisOptions = {}): Promise<Redis> {
+/** Starts a Redis server on a free loopback port; it keeps no data. */
+export async function startRedis(options: RedisOptions = {}): Promise<Redis> {
+  const { password, tls, cluster } = options;
   const command = await ensureRedis();
   const port = await freePort();
   const scheme = tls ? 'rediss' : 'redis';
@@ -46,6 +49,9 @@ export async function startRedis({ password, tls }: RedisOptions = {}): Promise<
     ...(tls
       ? ['--port', '0', '--tls-port', `${port}`, '--tls-cert-file', tls.cert]
       : ['--port', `${port}`]),
+    ...(cluster ? ['--cluster-enabled', 'yes', '--cluster-config-file', cluster.config] : []),
+    ...(cluster ? ['--cluster-port', `${cluster.busPort}`] : []),
+    ...(cluster ? ['--cluster-require-full-coverage', 'no'] : []),
     ...(tls ? ['--tls-key-file', tls.key, '--tls-auth-clients', 'no'] : []),
   ];
   const ready = () => answers(url);
