@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ask } from '../support/ask.ts';
 import { metricsOf, metricsText } from '../support/metrics-of.ts';
 import { freshKey } from '../support/sender.ts';
 import { TestWeir } from '../support/test-weir.ts';
@@ -50,8 +51,36 @@ test('nothing that a caller sent is in the metrics', async () => {
   await sender.settled(await sender.document(`day,${canary}\n${canary},${canary}\n`, canary));
   await sender.get(`/v1/${canary}?${canary}=${canary}`, { [canary]: canary });
   await sender.get(`/v1/deliveries/${canary}`);
+  for (const method of ['POST', 'PUT', canary.toUpperCase()]) {
+    await ask(`${weir.url}/v1/webhooks/${canary}`, { method, body: canary });
+    await ask(`${weir.url}/v1/ingest`, { method, body: canary, headers: { traceparent: canary } });
+  }
   const text = await metricsText(weir.running);
   expect(text).toContain('weir_requests_total{route="none",status="404"}');
   expect(text).toContain('weir_requests_total{route="/v1/deliveries/:artifact_id",status="404"}');
-  expect(text).not.toContain(canary);
+  expect(text.toLowerCase()).not.toContain(canary);
+});
+
+/** Every label there is, with what it may say: as many series as this, whoever calls. */
+const labelValues: Readonly<Record<string, RegExp>> = {
+  route: /^(none|\/\*|\/[\w/:.-]*)$/,
+  status: /^([1-5]\d\d|parsed|rejected)$/,
+  kind: /^(push|document|webhook|replayed_key|replayed_body)$/,
+  outcome: /^(parsed|rejected|sample|blank|superseded)$/,
+  store: /^(catalog|artifacts|samples)$/,
+  le: /^(\+Inf|[\d.e+-]+)$/,
+};
+
+test('labels say what the program says, and nothing else', async () => {
+  const found = new Set<string>();
+  for (const line of (await metricsText(weir.running)).split('\n')) {
+    if (!line.startsWith('weir_')) continue;
+    for (const [, label, value] of line.matchAll(/(\w+)="([^"]*)"/g)) {
+      expect([line, Object.keys(labelValues)]).toEqual([line, expect.arrayContaining([label])]);
+      expect([line, value]).toEqual([line, expect.stringMatching(labelValues[label!]!)]);
+      if (label === 'route') found.add(value!);
+    }
+  }
+  // Patterns of addresses, not addresses: an id in one would make a series for each.
+  expect([...found].filter((route) => /[0-9a-f]{8}/.test(route))).toEqual([]);
 });
