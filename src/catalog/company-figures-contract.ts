@@ -1,3 +1,4 @@
+import type { RejectedLately } from './source-summaries-contract.ts';
 import type { Damage } from './upkeep-contract.ts';
 
 /** How a company's deliveries go, in figures (`Catalog`). Times are milliseconds since 1970. */
@@ -30,7 +31,7 @@ export interface Figures {
   /** Those that wait or are being parsed, counted up to `countedMax`. */
   readonly backlog: { readonly deliveries: number; readonly oldestReceivedAt: number | null };
   /** Of deliveries received in the last 24 hours. */
-  readonly rejected: { readonly records: number; readonly deliveries: number };
+  readonly rejected: RejectedLately;
 }
 
 export interface DamagedDelivery {

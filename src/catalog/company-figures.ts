@@ -3,13 +3,13 @@ import { countedMax } from '../domain/counted.ts';
 import type { CheckResult, CompanyFigures, Figures } from './company-figures-contract.ts';
 import { allStatuses, sandboxes } from './delivery-pages.ts';
 import type { DbBool } from './dialect.ts';
+import { rejectedLately } from './rejected.ts';
 import type { Db } from './schema.ts';
 
 export type FiguresReads = Omit<CompanyFigures, 'noteCheck'>;
 export type FiguresWrites = Pick<CompanyFigures, 'noteCheck'>;
 
 const minuteMs = 60_000;
-const dayMs = 24 * 3_600_000;
 /** As far back as rates and lags are told. */
 export const figureMinutes = 15;
 /** Of more deliveries than these the lag is taken of every so-manieth. */
@@ -30,7 +30,7 @@ export function figuresReads(at: Db): FiguresReads {
         ...{ sources: sources.length, minutes },
         lag: await lagOf(of, received),
         backlog: await backlogOf(of),
-        rejected: await rejectedOf(of),
+        rejected: await rejectedLately(at, { ...of, sources: idsOf(sources) }, now),
       };
     },
     async damaged(companyId, limit) {
@@ -193,21 +193,4 @@ async function backlogOf(of: Of): Promise<Figures['backlog']> {
     }
   }
   return { deliveries, oldestReceivedAt: oldest };
-}
-
-async function rejectedOf(of: Of): Promise<Figures['rejected']> {
-  const from = of.now - dayMs;
-  const { deliveries } = await deliveriesOf(of, ['rejected'])
-    .select(sql<number>`count(*)`.as('deliveries'))
-    .where('received_at', '>=', from)
-    .executeTakeFirstOrThrow();
-  const { records } = await of.at.db
-    .selectFrom('deliveries')
-    .select(sql<number>`coalesce(sum(rejected), 0)`.as('records'))
-    .where('source_id', 'in', idsOf(of.sources))
-    .where('sandbox', 'in', of.sandboxes)
-    .where('received_at', '>=', from)
-    .where('rejected', '>', sql.lit(0))
-    .executeTakeFirstOrThrow();
-  return { records, deliveries };
 }

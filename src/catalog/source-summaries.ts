@@ -3,15 +3,11 @@ import { sql } from 'kysely';
 import { countedMax } from '../domain/counted.ts';
 import { exposedField } from '../domain/personal.ts';
 import { stillExposed } from './next-generation.ts';
+import { rejectedLately } from './rejected.ts';
 import { selectShapes, selectSources, shapeOf, sourceOf } from './rows.ts';
 import type { Db } from './schema.ts';
-import type {
-  RejectedLately,
-  SourceSummaries,
-  SourceSummary,
-} from './source-summaries-contract.ts';
+import type { SourceSummaries, SourceSummary } from './source-summaries-contract.ts';
 
-const dayMs = 86_400_000;
 /** Deliveries that are looked at without a pause. */
 const exposedPage = 5_000;
 
@@ -66,37 +62,16 @@ async function standing(at: Db, id: number, now: number) {
     .selectFrom(waiting.as('w'))
     .select(sql<number>`count(*)`.as('backlog'))
     .executeTakeFirstOrThrow();
+  const rejected = (sandbox: boolean) =>
+    rejectedLately(at, { sources: [id], sandboxes: [dialect.bool.toDb(sandbox)] }, now);
   return {
     lastDelivery: last
       ? { receivedAt: last.received_at, sandbox: dialect.bool.fromDb(last.sandbox) }
       : null,
     backlog,
-    rejected: await rejectedSince(at, id, false, now - dayMs),
-    rejectedSandbox: await rejectedSince(at, id, true, now - dayMs),
+    rejected: await rejected(false),
+    rejectedSandbox: await rejected(true),
   };
-}
-
-/** Each of the two sums has an index of its own. */
-async function rejectedSince(
-  { db, dialect }: Db,
-  id: number,
-  sandbox: boolean,
-  since: number,
-): Promise<RejectedLately> {
-  const of = db
-    .selectFrom('deliveries')
-    .where('source_id', '=', id)
-    .where('sandbox', '=', dialect.bool.toDb(sandbox))
-    .where('received_at', '>=', since);
-  const { records } = await of
-    .select(sql<number>`coalesce(sum(rejected), 0)`.as('records'))
-    .where('rejected', '>', sql.lit(0))
-    .executeTakeFirstOrThrow();
-  const { deliveries } = await of
-    .select(sql<number>`count(*)`.as('deliveries'))
-    .where('status', '=', 'rejected')
-    .executeTakeFirstOrThrow();
-  return { records, deliveries };
 }
 
 async function exposed({ db, dialect }: Db, sourceId: string, personal: readonly string[]) {
