@@ -142,6 +142,7 @@ describeWith('a bucket in Redis', await redisOrSkip(), () => {
     for (const name of ['text', 'list']) {
       const verdicts = [await rates.take(name, rule), await rates.take(name, rule)];
       expect(verdicts.map(({ remaining }) => remaining)).toEqual([19, 18]);
+      expect(Math.floor((await read(name))!.level / token)).toBe(18);
     }
   });
 });
