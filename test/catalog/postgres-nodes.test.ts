@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Catalog, CatalogAway, CatalogRefusal } from '../../src/catalog/catalog.ts';
+import {
+  type Catalog,
+  CatalogAway,
+  CatalogRefusal,
+  type Claim,
+} from '../../src/catalog/catalog.ts';
 import { migrate } from '../../src/catalog/migrate.ts';
 import { migrations } from '../../src/catalog/migrations/list.ts';
 import { openCatalog } from '../../src/catalog/open.ts';
@@ -162,9 +167,19 @@ describeWith('nodes on one Postgres', await postgresOrSkip(), (bin) => {
   test('a server that was killed is away, and is found again when it is back', async () => {
     const { all, close } = await nodes(1);
     const { sourceId } = await seedSource(all[0]!);
-    const before = claimFor(sourceId);
-    await store(all[0]!, before);
+    const stored: Claim[] = [];
+    let sending = true;
+    // Under load: some connections are in the middle of a transaction, some between two.
+    const senders = Array.from({ length: 8 }, async () => {
+      while (sending) {
+        const claim = claimFor(sourceId);
+        await store(all[0]!, claim).then(() => stored.push(claim), expectAway);
+      }
+    });
+    await expect.poll(() => stored.length).toBeGreaterThan(20);
     await server.kill();
+    sending = false;
+    await Promise.all(senders);
     await expect(all[0]!.ledger.record(claimFor(sourceId))).rejects.toThrow(CatalogAway);
     await expect(all[0]!.lookup.key(Buffer.alloc(32))).rejects.toThrow(CatalogAway);
     await expect(all[0]!.queue.backlog()).rejects.toThrow(CatalogAway);
@@ -177,7 +192,7 @@ describeWith('nodes on one Postgres', await postgresOrSkip(), (bin) => {
         ),
       )
       .toBe(true);
-    expect(await all[0]!.lookup.known(before)).not.toBeNull();
+    for (const claim of stored) expect(await all[0]!.lookup.known(claim)).not.toBeNull();
     await store(all[0]!, claimFor(sourceId));
     await close();
     await expect(all[0]!.ping()).rejects.toThrow(CatalogAway);
@@ -201,6 +216,10 @@ describeWith('nodes on one Postgres', await postgresOrSkip(), (bin) => {
     await pool.end();
   });
 });
+
+function expectAway(error: unknown): void {
+  expect(error).toBeInstanceOf(CatalogAway);
+}
 
 type Verdict = Awaited<ReturnType<Catalog['ledger']['record']>>;
 

@@ -52,8 +52,10 @@ export function openPool(url: string, max: number, patient = false): pg.Pool {
     idle_in_transaction_session_timeout: idleInTransaction,
     stream: () => (patient ? new Socket() : socketThatGivesUp()),
   });
-  // Of a connection that nobody uses just now; the next one who needs it gets another.
+  // A connection that was lost: whoever has it hears of it from the next statement, and nobody has
+  // to of an idle one. An error that no listener hears would end the process.
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 
