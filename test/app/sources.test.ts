@@ -5,6 +5,8 @@ import { type SignedInUser, signedIn } from '../support/signed-in.ts';
 import { dayAndAmount, type TestSource, TestWeir } from '../support/test-weir.ts';
 import { json, told } from './support.ts';
 
+/** Parsing waits for whatever else the machine does. */
+const patient = { timeout: 15_000 };
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const uuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 
@@ -49,7 +51,7 @@ describe('sources, shapes and metrics in the app', () => {
             (one: { source_id: string }) => one.source_id === other.sourceId,
           );
           return { backlog, last_delivery, rejected_24h };
-        })
+        }, patient)
         .toEqual({
           backlog: 0,
           last_delivery: { received_at: instant, sandbox: false },
