@@ -125,6 +125,23 @@ describeWith('the pages', await chromiumOrSkip(), (chromium) => {
     expect(await page.evaluate('document.activeElement.id')).toBe('content');
   });
 
+  test('who goes on by a link that goes with its page is at the beginning of the next', async () => {
+    const { page } = person;
+    const focused = () => page.locator(':focus').evaluate((one) => one.id || one.textContent);
+    await page.goto(`${opened.url}/sources`);
+    await page.getByRole('link', { name: 'New source' }).press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'New source' }).waitFor();
+    await expect.poll(focused).toBe('content');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Sources');
+    // The navigation's links stay, and so does who is on one.
+    const metrics = page.getByRole('navigation', { name: 'Main' }).getByText('Metrics');
+    await metrics.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Metrics' }).waitFor();
+    await settled(page);
+    expect(await focused()).toBe('Metrics');
+  });
+
   test('the first load is less than 200 KB', async () => {
     const { page, context } = await opened.visit();
     const sizes: number[] = [];

@@ -21,6 +21,11 @@ describeWith('the shape of a source, as it is edited', await chromiumOrSkip(), (
   const focused = () => page.locator(':focus').getAttribute('id');
   const save = () => page.getByRole('button', { name: /^Save as version/ });
 
+  async function declareCash(): Promise<void> {
+    const cash = { key: 'cash', name: 'Cash', unit: 'EUR', labels: [] };
+    await app.weir.catalog.directory.declareMetric(await app.companyId(), cash, Date.now());
+  }
+
   test('a field is moved by keys, and the next press moves it on', async () => {
     await open();
     await page.getByRole('button', { name: 'Move plan up' }).focus();
@@ -72,12 +77,21 @@ describeWith('the shape of a source, as it is edited', await chromiumOrSkip(), (
     page.removeAllListeners('dialog');
   });
 
+  test('the only metric is chosen in a new source, and where there are two none is', async () => {
+    const chosen = async () => {
+      await page.goto(`${app.url}/sources/new`);
+      return page.getByRole('combobox', { name: 'Metric', exact: true }).inputValue();
+    };
+    expect(await chosen()).toBe('mrr');
+    await declareCash();
+    expect(await chosen()).toBe('');
+  });
+
   test('what a save withdraws is told before it is done', async () => {
-    const { sender, weir } = source;
+    const { sender } = source;
     const record = { month: '2026-01', mrr: '10.50', plan: 'pro' };
     await sender.settled(await sender.push(record));
-    const cash = { key: 'cash', name: 'Cash', unit: 'EUR', labels: [] };
-    await weir.catalog.directory.declareMetric(await app.companyId(), cash, Date.now());
+    await declareCash();
     await open();
     await page.getByRole('combobox', { name: 'Metric' }).selectOption('cash');
     await page.getByRole('combobox', { name: 'Role' }).nth(2).selectOption('');
