@@ -1,16 +1,12 @@
-import { type SqlBool, sql } from 'kysely';
-import type pg from 'pg';
 import { auditReads, auditWrites } from '../audit.ts';
-import type { Catalog, Lookup } from '../catalog.ts';
+import type { Catalog } from '../catalog.ts';
 import { figuresReads, figuresWrites } from '../company-figures.ts';
 import { deliveriesReads } from '../deliveries.ts';
 import { deliveryPagesReads } from '../delivery-pages.ts';
 import { directoryReads, directoryWrites } from '../directory.ts';
 import { guarded } from '../guarded.ts';
 import { openLedger } from '../ledger.ts';
-import { holderOf, openLookup, type Prepare, selectHolders } from '../lookup.ts';
 import { migrate } from '../migrate.ts';
-import { type Once, once } from '../once.ts';
 import { queueOn } from '../queue.ts';
 import { reparsesOn } from '../reparses.ts';
 import type { Db } from '../schema.ts';
@@ -20,9 +16,9 @@ import { usersReads, usersWrites } from '../users.ts';
 import { kyselyOn, openPool, requireDurable } from './connect.ts';
 import { postgresDialect as dialect } from './dialect.ts';
 import { asCatalogError } from './errors.ts';
-import { gathered } from './gathered.ts';
 import { postgresLedger } from './ledger.ts';
 import { listenForQueued } from './listen.ts';
+import { lookupTogether } from './lookup.ts';
 
 /** Connections of one process: what senders wait for has its own. */
 const connectionsMax = { receipts: 4, other: 6 };
@@ -44,7 +40,7 @@ export async function openPostgres(url: string): Promise<Catalog> {
   const alone: Db = { db: kyselyOn(other, 'alone'), dialect };
   const amongOthers: Db = { db: kyselyOn(other, 'among others'), dialect };
   const hot: Db = { db: kyselyOn(receipts, 'among others'), dialect };
-  const lookup = own(keysTogether(receipts, hot, openLookup(hot, prepareOn(receipts))));
+  const lookup = own(lookupTogether(receipts, hot));
   const { ledger, idle } = openLedger(postgresLedger(receipts, alone), lookup);
   const closings: (() => Promise<void>)[] = [];
   const queue = own(queueOn(amongOthers));
@@ -89,41 +85,4 @@ async function bringUpToDate(url: string): Promise<void> {
   } finally {
     await pool.end();
   }
-}
-
-/**
- * Keys are asked for by every request: those that are asked for at once cost one round trip. None
- * is kept, so that a key is refused by the request after its revocation, on every node.
- */
-function keysTogether(pool: pg.Pool, at: Db, lookup: Lookup): Lookup {
-  const text = once<{ hashes: readonly string[] }>()((p) =>
-    selectHolders(at.db).select('k.hash').where(sql<SqlBool>`k.hash = any(${p.hashes})`),
-  );
-  const read = prepareOn(pool).all(text);
-  const key = gathered(async (names) => {
-    const rows = await read({ hashes: names.map((name) => `\\x${name}`) });
-    return new Map(rows.map((row) => [row.hash.toString('hex'), holderOf(at, row)]));
-  });
-  return { ...lookup, key: (hash) => key(hash.toString('hex')) };
-}
-
-let prepared = 0;
-
-/** Statements by name: each connection parses and plans them once. */
-function prepareOn(pool: pg.Pool): Prepare {
-  const prepare = <P, R extends object>(query: Once<P, R>) => {
-    prepared += 1;
-    const name = `weir ${prepared}`;
-    return async (params: P) => {
-      const values = query.values(params);
-      return (await pool.query<R>({ name, text: query.sql, values })).rows;
-    };
-  };
-  return {
-    one: (query) => {
-      const rows = prepare(query as Once<never, object>);
-      return async (params) => (await rows(params as never))[0] as never;
-    },
-    all: (query) => prepare(query as Once<never, object>) as never,
-  };
 }

@@ -68,8 +68,8 @@ async function ensurePart(db: Kysely<Schema>, sequence: number): Promise<void> {
   ) as attached`.execute(db);
   if (rows[0]!.attached) return;
   await sql`create table if not exists ${part} (like deliveries including defaults)`.execute(db);
-  await sql`alter table deliveries attach partition ${part}
-    for values from (${sql.lit(number * partSpan)}) to (${sql.lit((number + 1) * partSpan)})`.execute(
-    db,
-  );
+  const [first, end] = [number * partSpan, (number + 1) * partSpan].map((at) => sql.lit(at));
+  const attach = sql`alter table deliveries attach partition ${part}
+    for values from (${first}) to (${end})`;
+  await attach.execute(db);
 }

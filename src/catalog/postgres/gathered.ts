@@ -1,21 +1,18 @@
 import { Gather } from '../../std/gather.ts';
 
+/** Questions that share one query at most, and how long a slow one holds up the next. */
+const gather = { groupMax: 1_000, overtake: { afterMs: 100, groupsMax: 3 } };
+
 /**
  * Answers questions that come at the same time by one query: the first leaves with what comes in
- * the same turn of the event loop, the next ones while it is under way together after it. Nothing
- * is kept: an answer was read after it was asked for, so what anybody committed before is in it.
+ * the same turn of the event loop, the next ones together when it has returned. Nothing is kept: an
+ * answer is read after it was asked for, so what anybody committed before is in it.
  *
- * @param read the rows of all names; each answer's name is among them at most once
+ * @param read the answers in the order of the questions
  */
-export function gathered<A>(
-  read: (names: readonly string[]) => Promise<ReadonlyMap<string, A>>,
-): (name: string) => Promise<A | null> {
-  const group = new Gather<string, A | null>(
-    async (names) => {
-      const answers = await read([...new Set(names)]);
-      return names.map((name) => answers.get(name) ?? null);
-    },
-    { groupMax: 1_000 },
-  );
-  return (name) => group.add(name);
+export function gathered<Q, A>(
+  read: (questions: readonly Q[]) => Promise<readonly A[]>,
+): (question: Q) => Promise<A> {
+  const group = new Gather<Q, A>(read, gather);
+  return (question) => group.add(question);
 }

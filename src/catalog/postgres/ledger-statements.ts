@@ -3,10 +3,10 @@ import { queuedChannel } from './listen.ts';
 /** A group crosses as one JSON array, so that its size changes no statement. */
 
 /**
- * What is known of the group $1, and the sequence after all that were given. Each entry asks two
- * indexes; `limit` keeps the planner from joining whole tables instead.
+ * Whom the keys and the bytes of the group $1 lead to. Each entry asks two indexes; `limit` keeps
+ * the planner from joining whole tables instead.
  */
-export const standingText = `
+const known = `
 with asked as (
   select a.i, a.sandbox, a.key, a.sha256, s.id as source
   from json_to_recordset($1::json) as a(
@@ -32,12 +32,19 @@ with asked as (
   from found as f cross join lateral (
     select * from deliveries where sequence = f.sequence limit 1
   ) as d
-)
+)`;
+
+/** What is known of the group, and the sequence after all that were given. */
+export const standingText = `${known}
 select
   1 + greatest(
     (select coalesce(max(sequence), 0) from deliveries),
     (select sequence_above from catalog_state)) as next,
   (select coalesce(json_agg(known), '[]') from known) as known`;
+
+/** What is known of the group. */
+export const knownText = `${known}
+select * from known`;
 
 /** The sources of the group's claims, and which of their shape versions there are. */
 export const sourcesText = `
