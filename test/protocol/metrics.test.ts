@@ -1,3 +1,5 @@
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { metricsOf, metricsText } from '../support/metrics-of.ts';
@@ -43,6 +45,26 @@ test('what came in is counted, and its accounting is right', async () => {
   expect(now.get('weir_backlog_deliveries')).toBe(0);
   expect(now.get('weir_held_bytes')).toBe(0);
   expect(now.get('weir_accepting')).toBe(1);
+});
+
+test('what a store does not take is counted by the store', async () => {
+  const { sender } = await weir.source({ delivery: 'document' });
+  const failed = 'weir_store_errors_total{store="artifacts"}';
+  expect((await metricsOf(weir.running)).get(failed)).toBe(0);
+  const dir = join(weir.running.place.dataDir, 'artifacts');
+  await rename(dir, `${dir}-away`);
+  await writeFile(dir, 'a file where the store was');
+  try {
+    expect(await sender.document('day,amount\n')).toMatchObject({ status: 503 });
+  } finally {
+    await rm(dir);
+    await rename(`${dir}-away`, dir);
+  }
+  const now = await metricsOf(weir.running);
+  expect(now.get(failed)).toBeGreaterThan(0);
+  expect(now.get('weir_upload_failures_total')).toBe(1);
+  expect(now.get('weir_store_errors_total{store="samples"}')).toBe(0);
+  expect(await sender.document('day,amount\n')).toMatchObject({ status: 202 });
 });
 
 test('nothing that a caller sent is in the metrics', async () => {
