@@ -5,7 +5,7 @@ import { writeClusters } from './cluster-config.ts';
 
 /**
  * An engine that has clusters (`cluster-config.ts`), as a program: `node cluster-engine.ts
- * DIRECTORY [PORT]` says its port on standard output and ends with its standard input.
+ * DIRECTORY [PORT [CONFIG]]` says its port on standard output and ends with its standard input.
  *
  * The engine knows clusters, sends rows and questions through Distributed tables, and judges
  * definitions of replicated tables. What it has not are the parts of a server by which nodes talk
@@ -13,7 +13,7 @@ import { writeClusters } from './cluster-config.ts';
  * alone, and tables are not replicated, except in the database `replicated`, where they can be
  * made but take no rows. An EXPLAIN stays as it is.
  */
-const [directory = '', port = '0'] = process.argv.slice(2);
+const [directory = '', port = '0', config] = process.argv.slice(2);
 
 function alone(sql: string, database: string): string {
   if (sql.trimStart().startsWith('EXPLAIN')) return sql;
@@ -24,7 +24,7 @@ function alone(sql: string, database: string): string {
 
 const pool = await SessionPool.open({
   store: `${directory}/store`,
-  args: [`--config-file=${writeClusters(directory)}`],
+  args: [`--config-file=${config ?? writeClusters(directory)}`],
 });
 const use: SessionPool['use'] = (lane, work) =>
   pool.use(lane, (session) => {

@@ -6,8 +6,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { addressFromUrl, type ClickHouseAddress } from '../../src/samples/address.ts';
 
+/** A configuration instead of that of `cluster-config.ts`, and what it takes of the environment. */
+interface OtherConfig {
+  readonly path: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** Starts an engine with clusters (`cluster-engine.ts`). */
-export async function clusterEngine(): Promise<{
+export async function clusterEngine(other?: OtherConfig): Promise<{
   at(cluster: 'weir' | 'torn' | 'twice', database: string): ClickHouseAddress;
   remove(): Promise<void>;
 }> {
@@ -15,9 +21,14 @@ export async function clusterEngine(): Promise<{
   const program = fileURLToPath(new URL('./cluster-engine.ts', import.meta.url));
   const child = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', program, directory],
+    [
+      '--disable-warning=ExperimentalWarning',
+      program,
+      directory,
+      ...(other ? ['0', other.path] : []),
+    ],
     {
-      env: { ...process.env, UV_THREADPOOL_SIZE: '16' },
+      env: { ...process.env, ...other?.env, UV_THREADPOOL_SIZE: '16' },
       stdio: ['pipe', 'pipe', 'inherit'],
     },
   );
