@@ -1,10 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { openCatalog, sqliteUrl } from '../../src/catalog/open.ts';
 import { ask, jsonOf } from '../support/ask.ts';
 
-test('the running demo invites to its app, and gives a key for the reference', async () => {
+test('the running demo invites to its app, and gives a key for the reference', {
+  timeout: 120_000,
+}, async () => {
   const demo = spawn(process.execPath, ['src/start/demo/main.ts'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -28,10 +32,31 @@ test('the running demo invites to its app, and gives a key for the reference', a
   });
   const headers = { Authorization: `Bearer ${found(/^Sandbox +(wk_test_\S+)$/m)}`, Origin: app };
   const address = `${found(/^API +(\S+)$/m)}/v1/samples?from=2014-01-01&to=2016-01-01&sandbox=true`;
-  const read = jsonOf<{ samples: object[] }>(await ask(address, { headers }));
+  const answer = await ask(address, { headers });
+  const read = jsonOf<{ source_id: string; samples: object[] }>(answer);
   // A year of the 23 series, but for the month that is none.
   expect(read.samples).toHaveLength(23 * 11);
+  const dataDir = found(/its data is in (\S+)$/m);
+  await expectVisited(dataDir, read.source_id);
   demo.kill('SIGINT');
   expect(await ended).toEqual([0, null]);
-  expect(existsSync(found(/its data is in (\S+)$/m))).toBe(false);
+  expect(existsSync(dataDir)).toBe(false);
 });
+
+/** What a visitor finds to look at: a rejected record, a conflict, and a verify without a finding. */
+async function expectVisited(dataDir: string, sourceId: string): Promise<void> {
+  const catalog = await openCatalog(sqliteUrl(join(dataDir, 'catalog.db')), { thread: false });
+  try {
+    const all = await catalog.deliveryPages.page(sourceId, { conflicting: true }, { limit: 10 });
+    expect(all).toHaveLength(1);
+    expect(all[0]).toMatchObject({
+      ...{ firstKey: 'tried-out', conflicts: 1 },
+      delivery: { status: 'parsed', sandbox: true, counts: { records: 12, rejected: 1 } },
+    });
+    const { companyId } = (await catalog.directory.source(sourceId))!;
+    const checks = await catalog.figures.checks(companyId);
+    expect(checks).toMatchObject([{ check: 'verify', differences: 0 }]);
+  } finally {
+    await catalog.close();
+  }
+}
