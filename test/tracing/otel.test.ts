@@ -118,8 +118,20 @@ test('a backend that is away is told once, and not waited for', async () => {
   expect(said).toEqual(['deliveries are traced', 'spans cannot be exported']);
 });
 
-test('what cannot be as it was wanted is told', async () => {
-  const tracing = await open({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' });
-  await tracing.close();
-  expect(said[0]).toBe('traces are sent over OTLP/HTTP, whatever OTEL_EXPORTER_OTLP_PROTOCOL says');
+test('what cannot be as it was wanted is told, and the rest is done', async () => {
+  const names = await deliver({
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    OTEL_EXPORTER_OTLP_TIMEOUT: 'soon',
+    OTEL_EXPORTER_OTLP_COMPRESSION: 'zip',
+    OTEL_EXPORTER_OTLP_CERTIFICATE: '/nowhere.pem',
+    OTEL_EXPORTER_OTLP_HEADERS: '=,===',
+    OTEL_RESOURCE_ATTRIBUTES: '=,a=b=c,%',
+    OTEL_BSP_MAX_QUEUE_SIZE: '-1',
+    OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '1e9',
+    OTEL_BSP_SCHEDULE_DELAY: 'never',
+  });
+  expect(names).toEqual(['accept', 'insert']);
+  expect(said).toContain(
+    'traces are sent over OTLP/HTTP, whatever OTEL_EXPORTER_OTLP_PROTOCOL says',
+  );
 });
