@@ -1,4 +1,4 @@
-import { AggregatorRegistry, type Aggregator, Registry } from 'prom-client';
+import { type Aggregator, AggregatorRegistry, Registry } from 'prom-client';
 
 /** The metrics of one process in one moment, as they cross to another. */
 export type MetricsSnapshot = readonly MetricState[];
@@ -7,7 +7,7 @@ interface MetricState {
   readonly name: string;
   readonly type: string;
   readonly aggregator?: string;
-  readonly values: readonly object[];
+  readonly values: readonly { readonly value: unknown }[];
 }
 
 /**
@@ -54,6 +54,8 @@ function together(snapshots: readonly MetricsSnapshot[]): Registry {
   const arranged = snapshots.map((snapshot) =>
     snapshot.map((metric) => ({
       ...metric,
+      // A mean of nothing is no number, and would leave none of the others'.
+      values: metric.values.filter(({ value }) => Number.isFinite(value)),
       aggregator: howTogether[metric.name] ?? metric.aggregator ?? 'sum',
     })),
   );

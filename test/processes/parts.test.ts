@@ -22,6 +22,14 @@ describe('metrics of several processes', () => {
     expect(body).toContain('\nweir_rates_local 1\n');
   });
 
+  test('leave out what is no number', async () => {
+    const { body } = await textOf([
+      [metric('nodejs_eventloop_lag_mean_seconds', 'gauge', Number.NaN)],
+      [metric('nodejs_eventloop_lag_mean_seconds', 'gauge', 0.5)],
+    ]);
+    expect(body).toContain('\nnodejs_eventloop_lag_mean_seconds 0.5\n');
+  });
+
   test('what an ended process counted stays, what it held does not', async () => {
     const last = [metric('weir_a_total', 'counter', 3), metric('weir_held_bytes', 'gauge', 9)];
     const left = await leftBy(await leftBy([], last), last);

@@ -44,7 +44,6 @@ export class SupervisedProcess {
   #stopped = false;
   #waitMs = restartWaitMs.first;
   #questions = new Questions<Told[keyof Told]>(toldWaitMs);
-  restarts = 0;
 
   constructor(parts: ProcessParts) {
     this.#parts = parts;
@@ -145,7 +144,6 @@ export class SupervisedProcess {
     log.error({ ...fields, process: number, waitMs }, 'a process ended; starting it again');
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      this.restarts += 1;
       this.#start(onReady, onFailed);
     }, waitMs);
   }
