@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rejectionColumns } from '../domain/rejection-row.ts';
 import { sampleColumns } from '../domain/sample-row.ts';
 import { reach } from './client.ts';
-import { insertRows, type Place } from './insert-rows.ts';
+import { insertRows, numberOf, type Place } from './insert-rows.ts';
 import type { Layout } from './layout.ts';
 import { derivedTables, engineOf, fillRejections, fillSamples, spreadOf } from './migrations.ts';
 import type { FreshSamples, StandingGeneration } from './proof.ts';
@@ -82,8 +82,9 @@ export function swapStatement({ held, everywhere }: Layout): string {
  * fails while a view on it has no table. All views are there before the first delivery is parsed,
  * so what is complete in the catalog by then is found there, and all else is inserted to both sets.
  *
- * On a cluster each statement is run by all nodes before it answers, and by each in their order; a
- * node that is away runs them when it is back.
+ * On a cluster each statement is run by all nodes before it answers, and by each in their order. A
+ * node that goes away meanwhile exchanges when it is back; until then, and if ever one exchanged
+ * twice, nothing is made, exchanged or dropped.
  *
  * The swap exchanges names. Views go by the names of their tables, so those that filled the old
  * table fill the new one then, and the other way round: both sets stay complete, table by table,
@@ -96,8 +97,16 @@ export function freshSamples(place: Place): FreshSamples {
     for (const query of queries) await reach(() => client.command({ query }));
   };
 
+  const agreed = async () => {
+    if (at.disagreeing === null || (await numberOf(client, at.disagreeing)) === 0) return;
+    throw new Error(
+      'the ClickHouse nodes have not all exchanged the tables of a rebuild: on those that differ' +
+        ' exchange each TABLE_local and TABLE_fresh_local',
+    );
+  };
   return {
     async begin() {
+      await agreed();
       await run([...dropStatements(at), ...freshStatements(at, randomUUID())]);
     },
 
@@ -123,8 +132,15 @@ export function freshSamples(place: Place): FreshSamples {
       );
     },
 
-    swap: () => run([swapStatement(at)]),
-    drop: () => run(dropStatements(at)),
+    async swap() {
+      await agreed();
+      await run([swapStatement(at)]);
+    },
+
+    async drop() {
+      await agreed();
+      await run(dropStatements(at));
+    },
 
     async totals() {
       const [found] = await reach(async () => {

@@ -28,6 +28,8 @@ export function clusterLayout(database: string, cluster: string): Layout {
   const nameOf = (table: string) => `\`${database}\`.\`${table}\``;
   const heldOf = (table: string) => nameOf(`${table}${ending}`);
   const root = `/clickhouse/weir/${database}`;
+  const replicas = `clusterAllReplicas('${cluster}', system.replicas)
+      WHERE database = '${database}' AND endsWith(table, '${ending}')`;
   const everywhere = ` ON CLUSTER \`${cluster}\``;
   return {
     named: nameOf,
@@ -62,15 +64,18 @@ export function clusterLayout(database: string, cluster: string): Layout {
         )) AS number
       SETTINGS skip_unavailable_shards = 1`,
     sets: `
-      SELECT DISTINCT replaceRegexpOne(table, '${ending}$', '') AS name,
-        splitByChar('/', zookeeper_path)[-1] AS set
-      FROM clusterAllReplicas('${cluster}', system.replicas)
-      WHERE database = '${database}' AND endsWith(table, '${ending}')
-      SETTINGS skip_unavailable_shards = 1`,
+      SELECT DISTINCT replaceRegexpOne(table, '${ending}$', '') AS name, ${setOf} AS set
+      FROM ${replicas} SETTINGS skip_unavailable_shards = 1`,
+    // Of all nodes: one that is away is an error.
+    disagreeing: `
+      SELECT count() AS number
+      FROM (SELECT table FROM ${replicas} GROUP BY table HAVING uniqExact(${setOf}) > 1)`,
   };
 }
 
 const ending = '_local';
+/** The last part of a table's path in Keeper. */
+const setOf = "splitByChar('/', zookeeper_path)[-1]";
 const replica = '{replica}';
 
 /** Shorter than our own wait for an answer (`client.ts`), so that the server speaks first. */

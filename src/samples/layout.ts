@@ -42,6 +42,8 @@ export interface Layout {
   lacking(tables: readonly string[]): string | null;
   /** Asks which set each table is of, as `name` and `set`; null: there is no more than one. */
   readonly sets: string | null;
+  /** Asks how many tables are of other sets on other nodes, as `number`; null: there are none. */
+  readonly disagreeing: string | null;
 }
 
 /** One of the MergeTree family: `Replacing`, and its arguments. */
@@ -74,4 +76,5 @@ export const singleLayout: Layout = {
     SELECT count() AS number FROM system.databases WHERE name = {database:String}`,
   lacking: () => null,
   sets: null,
+  disagreeing: null,
 };

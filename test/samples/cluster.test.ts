@@ -5,9 +5,14 @@ import { openSamples } from '../../src/samples/clickhouse.ts';
 import { connect } from '../../src/samples/client.ts';
 import { openExplorer } from '../../src/samples/explore.ts';
 import { forgetStatements } from '../../src/samples/forget.ts';
-import { dropStatements, freshStatements, swapStatement } from '../../src/samples/fresh.ts';
+import {
+  dropStatements,
+  freshSamples,
+  freshStatements,
+  swapStatement,
+} from '../../src/samples/fresh.ts';
 import { durably } from '../../src/samples/insert-rows.ts';
-import { layoutOf } from '../../src/samples/layout.ts';
+import { type Layout, layoutOf } from '../../src/samples/layout.ts';
 import { migrationsOf } from '../../src/samples/migrations.ts';
 import { openProof } from '../../src/samples/open-proof.ts';
 import { type SampleStore, SamplesAway } from '../../src/samples/samples.ts';
@@ -86,6 +91,8 @@ describe('statements of a cluster', () => {
       );
     expect(await sets()).toMatchObject({ samples: 'first', samples_fresh: 'another' });
     await within.command({ query: swapStatement(at()) });
+    const [other] = await ask<{ number: string }>(client, at().disagreeing!);
+    expect(Number(other!.number)).toBe(0);
     const swapped = await sets();
     expect(swapped).toMatchObject({ samples: 'another', samples_fresh: 'first' });
     // A node that comes later makes the tables that the others have: of the same paths.
@@ -152,6 +159,21 @@ const rejection = {
   code: 'number_invalid',
   message: 'no',
 } as const;
+
+describe('a rebuild whose nodes have not all exchanged', () => {
+  test('makes, exchanges and drops nothing', async () => {
+    const { at, client } = await opened('weir', 'halves');
+    const half: Layout = { ...at, disagreeing: 'SELECT 2 AS number' };
+    const tables = () =>
+      ask(client, "SELECT name, uuid FROM system.tables WHERE database = 'halves'");
+    const before = await tables();
+    const fresh = freshSamples({ client, at: half });
+    for (const step of ['begin', 'swap', 'drop'] as const) {
+      await expect(fresh[step]()).rejects.toThrow(/have not all exchanged the tables/);
+    }
+    expect(await tables()).toEqual(before);
+  });
+});
 
 describe('while a shard is away', () => {
   let torn: Awaited<ReturnType<typeof opened>>;
@@ -224,9 +246,15 @@ describe('while a shard is away', () => {
   });
 
   test('nothing is compared by halves', async () => {
-    await torn.proof.fresh.begin();
+    for (const query of freshStatements(torn.at, 'by hand')) await torn.client.command({ query });
     await expect(torn.proof.differences.stretches()).rejects.toThrow(SamplesAway);
-    await torn.proof.fresh.drop();
+    for (const query of dropStatements(torn.at)) await torn.client.command({ query });
+  });
+
+  test('nothing is rebuilt', async () => {
+    for (const step of ['begin', 'swap', 'drop'] as const) {
+      await expect(torn.proof.fresh[step]()).rejects.toThrow(SamplesAway);
+    }
   });
 });
 
