@@ -12,6 +12,8 @@ export interface MixedLoad {
   readonly answers: Map<number, number>;
   /** From the first attempt to the receipt, in milliseconds, in the order of the receipts. */
   readonly waits: number[];
+  /** Resolves when so many more have their receipts. */
+  receipts(more: number): Promise<void>;
   /** Sends nothing new; resolves when all that was begun has its receipt. */
   stop(): Promise<void>;
 }
@@ -39,6 +41,12 @@ export function startMixedLoad(
   all.catch(() => {}); // Told by stop.
   return {
     ...load,
+    async receipts(more) {
+      const enough = load.waits.length + more;
+      for (const end = Date.now() + 60_000; load.waits.length < enough; await sleep(20)) {
+        if (Date.now() > end) throw new Error(`${load.waits.length} of ${enough} receipts came`);
+      }
+    },
     async stop() {
       stopped = true;
       await all;
