@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { demoKey } from '../../../src/domain/keys.ts';
 import { freePort } from '../../support/server-process.ts';
 import { type Container, startContainer } from './container.ts';
 import type { Image } from './image.ts';
@@ -15,11 +16,11 @@ export interface Node {
   readonly addresses: { readonly api: string; readonly app: string; readonly ops: string };
 }
 
-/** Starts the service, or its engine alone (whose address is `addresses.api` then). */
+/** Starts the service, or with `engine` its engine alone, whose address is `addresses.api` then. */
 export async function startNode(
   image: Image,
   data: string,
-  options: { env?: Record<string, string>; engine?: boolean },
+  options: { env?: Record<string, string>; args?: readonly string[] },
 ): Promise<Node> {
   const at = async () => `127.0.0.1:${await freePort()}`;
   const addresses = { api: await at(), app: await at(), ops: await at() };
@@ -27,9 +28,11 @@ export async function startNode(
     ...{ WEIR_LISTEN: addresses.api, WEIR_APP_LISTEN: addresses.app },
     ...{ WEIR_OPS_LISTEN: addresses.ops, ...options.env },
   };
-  const args = options.engine ? { args: ['engine', '--listen', addresses.api] } : {};
-  const container = await startContainer(image, { data, env, ...args });
-  const ready = options.engine ? `http://${addresses.api}/ping` : `http://${addresses.ops}/readyz`;
+  const { args = image.config.command } = options;
+  const isEngine = args[0] === 'engine';
+  const all = isEngine ? [...args, '--listen', addresses.api] : args;
+  const container = await startContainer(image, { data, env, args: all });
+  const ready = isEngine ? `http://${addresses.api}/ping` : `http://${addresses.ops}/readyz`;
   for (const deadline = Date.now() + 60_000; !(await answers(ready)); await sleep(100)) {
     if (Date.now() < deadline) continue;
     container.kill();
@@ -104,4 +107,12 @@ export async function checkDelivery({ container, data, addresses }: Node): Promi
     );
     return;
   }
+}
+
+/** The published key of demo deployments reads what they came with. */
+export async function checkDemo({ addresses }: Node): Promise<void> {
+  const headers = { Authorization: `Bearer ${demoKey}` };
+  const answer = await fetch(`http://${addresses.api}/v1/samples`, { headers });
+  const { samples } = (await answer.json()) as { samples: unknown[] };
+  assert.ok(samples.length > 1_000, `a demo deployment has ${samples.length} samples`);
 }

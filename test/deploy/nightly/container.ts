@@ -34,7 +34,7 @@ const powerless = ['--clear-groups', '--no-new-privs', '--bounding-set=-all', '-
 
 export async function startContainer(
   image: Image,
-  options: { data: string; env: Record<string, string>; args?: readonly string[] },
+  options: { data: string; env: Record<string, string>; args: readonly string[] },
 ): Promise<Container> {
   const { root, config } = image;
   const [uid = '', gid = ''] = config.user.split(':');
@@ -43,7 +43,7 @@ export async function startContainer(
   const env = Object.entries({ ...path, ...config.env, ...options.env });
   const environment = ['env', '-i', '-C', config.workdir, ...env.map((pair) => pair.join('='))];
   const inside = ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, ...powerless, ...environment];
-  const command = [...config.entrypoint, ...(options.args ?? config.command)];
+  const command = [...config.entrypoint, ...options.args];
   const spaces = ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-euc', mounts, 'container'];
   const child = spawn('unshare', [...spaces, root, options.data, ...inside, ...command], {
     stdio: ['ignore', 'pipe', 'pipe'],

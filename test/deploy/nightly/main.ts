@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { dockerfile } from '../dockerfile.ts';
-import { checkDelivery, checkNode, type Node, startNode } from './checks.ts';
+import { checkDelivery, checkDemo, checkNode, type Node, startNode } from './checks.ts';
 import { buildImages, type Image } from './image.ts';
 import { run } from './run.ts';
 import { makeStandIns } from './stand-ins.ts';
@@ -41,6 +41,7 @@ async function main(work: string): Promise<void> {
   }
   await timed('a delivery through the image with its own engine', () => alone(embedded!, work));
   await timed('a delivery through the image without one', () => apart(embedded!, weir!, work));
+  await timed('a demo deployment', () => demo(embedded!, work));
 }
 
 async function megabytes(root: string): Promise<number> {
@@ -56,10 +57,15 @@ async function alone(image: Image, work: string): Promise<void> {
   });
 }
 
-/** The engine of one image is the ClickHouse server of the other. */
+async function demo(image: Image, work: string): Promise<void> {
+  const node = await startNode(image, join(work, 'data-demo'), { env: { WEIR_DEMO: '1' } });
+  await through(node, () => checkDemo(node));
+}
+
+/** The engine of one image is the ClickHouse server of the other, which is two processes. */
 async function apart(embedded: Image, weir: Image, work: string): Promise<void> {
   const data = join(work, 'data-engine');
-  const engine = await startNode(embedded, data, { engine: true });
+  const engine = await startNode(embedded, data, { args: ['engine'] });
   await through(engine, async () => {
     const { password } = JSON.parse(await readFile(join(data, 'engine.json'), 'utf8'));
     const url = `http://weir:${password}@${engine.addresses.api}/weir`;
@@ -67,7 +73,8 @@ async function apart(embedded: Image, weir: Image, work: string): Promise<void> 
     await mkdir(join(work, 'data-apart'));
     await writeFile(secret, `${url}\n`);
     const env = { WEIR_CLICKHOUSE_URL_FILE: '/data/clickhouse_url' };
-    const node = await startNode(weir, join(work, 'data-apart'), { env });
+    const args = ['serve', '--processes', '2'];
+    const node = await startNode(weir, join(work, 'data-apart'), { env, args });
     await through(node, () => checkDelivery(node));
   });
 }
