@@ -51,7 +51,7 @@ export const settingsSchema = z.object({
     .describe('SQLite in the data directory, or postgres://…'),
   WEIR_CLICKHOUSE_URL: urlOf(['http', 'https'])
     .optional()
-    .describe('the embedded engine, or http://user:pass@host:8123/db'),
+    .describe('the embedded engine, or http://user:pass@host:8123/db (?cluster=NAME)'),
   WEIR_REDIS_URL: z
     .string()
     .refine(isRedisUrl, { message: `must look like ${redisUrlForm}` })
