@@ -65,8 +65,9 @@ export function otelTracing(env: NodeJS.ProcessEnv, log: TracingLog): Tracing {
   const sampler = samplerOf(env, log);
   const ids = new Ids();
   const options = batchOptions(env);
-  const exportsMax = Math.ceil(options.maxQueueSize / options.maxExportBatchSize);
-  const exporter = toldExporter(new OTLPTraceExporter(), exportsMax, log);
+  const underWayMax = Math.ceil(options.maxQueueSize / options.maxExportBatchSize);
+  const exportLimits = { underWayMax, waitMs: options.exportTimeoutMillis };
+  const exporter = toldExporter(new OTLPTraceExporter(), exportLimits, log);
   const queue = new BatchSpanProcessor({ exporter, ...options });
   const provider = new TracerProvider({
     ...{ sampler, idGenerator: ids, spanProcessors: [queue] },
@@ -238,11 +239,18 @@ function batchOptions(env: NodeJS.ProcessEnv) {
 /** ExportResultCode.FAILED of @opentelemetry/core, which weir does not depend on by itself. */
 const failedCode = 1;
 
+type ExportDone = Parameters<SpanExporter['export']>[1];
+
 /**
  * Logs when exports begin to fail, and when they are taken again: once each. No more are under way
- * than a full queue makes: the SDK begins a further one with each that fails.
+ * than a full queue makes: the SDK begins a further one with each that fails. One that gets its
+ * answer byte by byte would never be over by itself.
  */
-function toldExporter(exporter: SpanExporter, underWayMax: number, log: TracingLog): SpanExporter {
+function toldExporter(
+  exporter: SpanExporter,
+  limits: { readonly underWayMax: number; readonly waitMs: number },
+  log: TracingLog,
+): SpanExporter {
   let isAway = false;
   let underWay = 0;
   let takenAt = Number.NEGATIVE_INFINITY;
@@ -259,18 +267,25 @@ function toldExporter(exporter: SpanExporter, underWayMax: number, log: TracingL
   };
   return {
     export(spans, done) {
-      if (underWay >= underWayMax) {
+      if (underWay >= limits.underWayMax) {
         // Its spans are dropped, as those that meet a full queue.
         done({ code: failedCode });
         return;
       }
       const began = performance.now();
       underWay += 1;
-      exporter.export(spans, (result) => {
+      let isOver = false;
+      const end: ExportDone = (result) => {
+        if (isOver) return;
+        isOver = true;
+        clearTimeout(late);
         underWay -= 1;
         tell(began, result.error);
         done(result);
-      });
+      };
+      const error = new Error('the export was not over in time');
+      const late = setTimeout(() => end({ code: failedCode, error }), limits.waitMs).unref();
+      exporter.export(spans, end);
     },
     shutdown: () => exporter.shutdown(),
   };

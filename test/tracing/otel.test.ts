@@ -118,6 +118,18 @@ test('a backend that is away is told once, and not waited for', async () => {
   expect(said).toEqual(['deliveries are traced', 'spans cannot be exported']);
 });
 
+test('an answer that has no end is not waited for', async () => {
+  receiver.drips = true;
+  const env = { OTEL_EXPORTER_OTLP_TIMEOUT: '100', OTEL_BSP_EXPORT_TIMEOUT: '300' };
+  const tracing = await open({ ...env, OTEL_BSP_SCHEDULE_DELAY: '10' });
+  tracing.answered!(stored());
+  await expect.poll(() => said, { timeout: 10_000 }).toContain('spans cannot be exported');
+  receiver.drips = false;
+  tracing.answered!(stored());
+  await expect.poll(() => said, { timeout: 10_000 }).toContain('spans are exported again');
+  await tracing.close();
+});
+
 test('what cannot be as it was wanted is told, and the rest is done', async () => {
   const names = await deliver({
     OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',

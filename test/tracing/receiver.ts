@@ -30,10 +30,17 @@ export class Receiver {
   requests = 0;
   /** While true, requests are taken and left unanswered. */
   hangs = false;
+  /** While true, answers come byte by byte and have no end. */
+  drips = false;
   readonly #server = createServer((request, response) => {
     this.requests += 1;
     void textOf(request).then((text) => {
       if (this.hangs) return;
+      if (this.drips) {
+        const drip = setInterval(() => response.write(' '), 20);
+        response.once('close', () => clearInterval(drip));
+        return;
+      }
       this.#take(request, text);
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
     });
