@@ -2,6 +2,7 @@ import type { RefObject } from 'preact';
 import { countedMax } from '../../domain/counted.ts';
 import { SandboxBadge, StatusBadge } from '../parts/marks.tsx';
 import { bytes, count, countUpTo } from '../parts/numbers.ts';
+import { TableHead } from '../parts/table-head.tsx';
 import { Time } from '../parts/time.tsx';
 import type { LiveRows, Row } from './live-rows.ts';
 
@@ -16,29 +17,19 @@ export function DeliveryTable(props: {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
     <section class="scroll" ref={table} tabIndex={0} aria-label="Deliveries">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Idempotency key</th>
-            <th scope="col">State</th>
-            <th scope="col">Received</th>
-            <th scope="col" class="number">
-              Bytes
-            </th>
-            <th scope="col" class="number">
-              Records
-            </th>
-            <th scope="col" class="number">
-              Rejected
-            </th>
-            <th scope="col" class="number">
-              Samples
-            </th>
-            <th scope="col" class="number">
-              Version
-            </th>
-            <th scope="col">Marks</th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            'Idempotency key',
+            'State',
+            'Received',
+            { figures: 'Bytes' },
+            { figures: 'Records' },
+            { figures: 'Rejected' },
+            { figures: 'Samples' },
+            { figures: 'Version' },
+            'Marks',
+          ]}
+        />
         <tbody>
           {live.rows.map((row) => (
             <DeliveryRow

@@ -4,6 +4,7 @@ import { countedMax } from '../../domain/counted.ts';
 import { Copyable } from '../parts/copy.tsx';
 import { bytes, count, countUpTo } from '../parts/numbers.ts';
 import { Scroll } from '../parts/scroll.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { exactly, Time } from '../parts/time.tsx';
 
 export type DeliveryOfPage = AnswerOf<typeof readDelivery>;
@@ -152,13 +153,7 @@ export function Conflicts({ conflicts }: { conflicts: DeliveryOfPage['conflicts'
       </p>
       <Scroll label="Conflicting redeliveries">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">When</th>
-              <th scope="col">Idempotency key</th>
-              <th scope="col">SHA-256 of the bytes that came</th>
-            </tr>
-          </thead>
+          <TableHead columns={['When', 'Idempotency key', 'SHA-256 of the bytes that came']} />
           <tbody>
             {conflicts.newest.map(({ at, key, sha256 }) => (
               <tr key={`${at} ${sha256}`}>

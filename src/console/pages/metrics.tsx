@@ -6,6 +6,7 @@ import { get, post } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure, Notice } from '../parts/notice.tsx';
 import { Scroll } from '../parts/scroll.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { mayManage, useSignedIn } from '../session.tsx';
 import { useAct } from '../use-act.ts';
 import { useRead } from '../use-read.ts';
@@ -59,19 +60,7 @@ function MetricTable(props: {
   return (
     <Scroll label="Metrics">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Key</th>
-            <th scope="col">Name</th>
-            <th scope="col">Unit</th>
-            <th scope="col">Labels</th>
-            {rename && (
-              <th scope="col">
-                <span class="only-read">What can be done</span>
-              </th>
-            )}
-          </tr>
-        </thead>
+        <TableHead columns={['Key', 'Name', 'Unit', 'Labels']} acts={Boolean(rename)} />
         <tbody>
           {metrics.map((metric) => (
             <tr key={metric.key}>

@@ -4,6 +4,7 @@ import { get } from '../api.ts';
 import { Failure } from '../parts/notice.tsx';
 import { count } from '../parts/numbers.ts';
 import { Scroll } from '../parts/scroll.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { Time } from '../parts/time.tsx';
 import { mayManage, useSignedIn } from '../session.tsx';
 import { useRead } from '../use-read.ts';
@@ -52,20 +53,16 @@ function SourceTable({ sources }: { sources: readonly Summary[] }) {
   return (
     <Scroll label="Sources">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Way</th>
-            <th scope="col" class="number">
-              Version
-            </th>
-            <th scope="col">Last delivery</th>
-            <th scope="col" class="number">
-              Backlog
-            </th>
-            <th scope="col">Rejected in 24 h</th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            'Name',
+            'Way',
+            { figures: 'Version' },
+            'Last delivery',
+            { figures: 'Backlog' },
+            'Rejected in 24 h',
+          ]}
+        />
         <tbody>
           {sources.map((source) => (
             <SourceRow key={source.source_id} source={source} />

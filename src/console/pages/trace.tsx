@@ -7,6 +7,7 @@ import { SandboxBadge, StatusBadge } from '../parts/marks.tsx';
 import { bytes } from '../parts/numbers.ts';
 import { Scroll } from '../parts/scroll.tsx';
 import { ReadFailure } from '../parts/stale.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { exactly, Time } from '../parts/time.tsx';
 import { filterIn, labelsIn, labelsTold, pageAddress } from '../samples/filter.ts';
 import { chainTold, placeTold, type TraceAnswer } from '../samples/trace-words.ts';
@@ -68,15 +69,7 @@ function History({ trace, sourceId }: { trace: TraceAnswer; sourceId: string }) 
       <h3>Every value it had</h3>
       <Scroll label="Table of its values">
         <table>
-          <thead>
-            <tr>
-              <th class="number">Value</th>
-              <th>State</th>
-              <th>Received</th>
-              <th>Record</th>
-              <th>Delivery</th>
-            </tr>
-          </thead>
+          <TableHead columns={[{ figures: 'Value' }, 'State', 'Received', 'Record', 'Delivery']} />
           <tbody>
             {rows.map((row, i) => (
               <tr key={`${row.artifact_id} ${row.record}`}>
@@ -114,13 +107,7 @@ function Record({ trace }: { trace: TraceAnswer }) {
       </p>
       <Scroll label="Fields of the record">
         <table>
-          <thead>
-            <tr>
-              <th>Field</th>
-              <th>Text</th>
-              <th>Gave</th>
-            </tr>
-          </thead>
+          <TableHead columns={['Field', 'Text', 'Gave']} />
           <tbody>
             {fields.map((field) => (
               <tr key={field.name} class={field.gave === 'value' ? 'gave' : undefined}>

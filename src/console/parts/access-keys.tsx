@@ -10,6 +10,7 @@ import { RevokeKey, RotateKey } from './key-dialogs.tsx';
 import { Failure } from './notice.tsx';
 import { Scroll } from './scroll.tsx';
 import { ShownOnce } from './shown-once.tsx';
+import { TableHead } from './table-head.tsx';
 import { Time } from './time.tsx';
 
 export type Key = AnswerOf<typeof listKeys>['keys'][number];
@@ -62,21 +63,10 @@ function KeyTable({ keys, ask }: { keys: readonly Key[]; ask: Ask | null }) {
   return (
     <Scroll label="Access keys">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Key</th>
-            <th scope="col">Scope</th>
-            <th scope="col">State</th>
-            <th scope="col">Made</th>
-            <th scope="col">Ends</th>
-            <th scope="col">Last used</th>
-            {ask && (
-              <th scope="col">
-                <span class="only-read">What can be done</span>
-              </th>
-            )}
-          </tr>
-        </thead>
+        <TableHead
+          columns={['Key', 'Scope', 'State', 'Made', 'Ends', 'Last used']}
+          acts={Boolean(ask)}
+        />
         <tbody>
           {keys.map((key) => (
             <KeyRow key={key.key_id} shown={key} ask={ask} />

@@ -9,6 +9,7 @@ import { Failure } from './notice.tsx';
 import { count } from './numbers.ts';
 import { Scroll } from './scroll.tsx';
 import { bodyOf, type EditedSource, pointAtProblem } from './source-form.tsx';
+import { TableHead } from './table-head.tsx';
 import { Time } from './time.tsx';
 
 type Delivery = AnswerOf<typeof tryShape>['deliveries'][number];
@@ -74,21 +75,17 @@ function Results(props: { source: SourceOfPage; deliveries: readonly Delivery[] 
   return (
     <Scroll label="Dry run">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Delivery</th>
-            <th scope="col">Received</th>
-            <th scope="col">Now</th>
-            <th scope="col" class="number">
-              Records
-            </th>
-            <th scope="col" class="number">
-              Rejected
-            </th>
-            <th scope="col">Samples</th>
-            <th scope="col">First rejections</th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            'Delivery',
+            'Received',
+            'Now',
+            { figures: 'Records' },
+            { figures: 'Rejected' },
+            'Samples',
+            'First rejections',
+          ]}
+        />
         <tbody>
           {deliveries.map((one) => (
             <tr key={one.artifact_id}>

@@ -1,5 +1,6 @@
 import { CopyableBlock } from './copy.tsx';
 import { type Block, blocksOf, type Inline, inlineOf } from './markdown.ts';
+import { TableHead } from './table-head.tsx';
 
 /** A text of ours (`markdown.ts`); its code can be copied. */
 export function Prose({ text }: { text: string }) {
@@ -54,15 +55,7 @@ function TableView({ head, rows }: Extract<Block, { kind: 'table' }>) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
     <section class="scroll" tabIndex={0} aria-label={`Table: ${head.join(', ')}`}>
       <table>
-        <thead>
-          <tr>
-            {head.map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead columns={head} />
         <tbody>
           {rows.map((row) => (
             <tr key={row.join('|')}>

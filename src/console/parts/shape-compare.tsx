@@ -2,18 +2,14 @@ import './shape-editor.css';
 import type { Field } from '../../domain/nouns.ts';
 import { compareFields, describe, type FieldChange } from '../edit-shape.ts';
 import { Scroll } from './scroll.tsx';
+import { TableHead } from './table-head.tsx';
 
 /** The fields of one version, in words. */
 export function FieldTable({ fields }: { fields: readonly Field[] }) {
   return (
     <Scroll label="Fields of the shape">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Field</th>
-            <th scope="col">What it is</th>
-          </tr>
-        </thead>
+        <TableHead columns={['Field', 'What it is']} />
         <tbody>
           {fields.map((field) => (
             <tr key={field.name}>
@@ -54,14 +50,9 @@ export function Comparison({ from, to }: { from: ComparedVersion; to: ComparedVe
       </p>
       <Scroll label="Comparison">
         <table class="changes">
-          <thead>
-            <tr>
-              <th scope="col">Field</th>
-              <th scope="col">Difference</th>
-              <th scope="col">Version {from.version}</th>
-              <th scope="col">Version {to.version}</th>
-            </tr>
-          </thead>
+          <TableHead
+            columns={['Field', 'Difference', `Version ${from.version}`, `Version ${to.version}`]}
+          />
           <tbody>
             {changes.map((change) => (
               <tr key={`${change.kind} ${change.name}`}>

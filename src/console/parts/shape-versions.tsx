@@ -8,6 +8,7 @@ import { useRead } from '../use-read.ts';
 import { Failure } from './notice.tsx';
 import { Scroll } from './scroll.tsx';
 import { Comparison } from './shape-compare.tsx';
+import { TableHead } from './table-head.tsx';
 import { Time } from './time.tsx';
 
 type Version = AnswerOf<typeof listVersions>['versions'][number];
@@ -106,19 +107,9 @@ function VersionTable({ versions }: { versions: readonly Version[] }) {
   return (
     <Scroll label="All versions">
       <table>
-        <thead>
-          <tr>
-            <th scope="col" class="number">
-              Version
-            </th>
-            <th scope="col">Saved</th>
-            <th scope="col">By</th>
-            <th scope="col">Way</th>
-            <th scope="col" class="number">
-              Fields
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[{ figures: 'Version' }, 'Saved', 'By', 'Way', { figures: 'Fields' }]}
+        />
         <tbody>
           {versions.map((one) => (
             <tr key={one.version}>

@@ -11,6 +11,7 @@ import { Dialog } from './dialog.tsx';
 import { Failure } from './notice.tsx';
 import { Scroll } from './scroll.tsx';
 import { ShownOnce } from './shown-once.tsx';
+import { TableHead } from './table-head.tsx';
 import { Time } from './time.tsx';
 
 type Secret = AnswerOf<typeof listSecrets>['secrets'][number];
@@ -70,14 +71,7 @@ function SecretTable({ secrets }: { secrets: readonly Secret[] }) {
   return (
     <Scroll label="Signing secrets">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">State</th>
-            <th scope="col">Made</th>
-            <th scope="col">Ends</th>
-            <th scope="col">Last used</th>
-          </tr>
-        </thead>
+        <TableHead columns={['State', 'Made', 'Ends', 'Last used']} />
         <tbody>
           {secrets.map((secret) => (
             <tr key={secret.secret_id}>

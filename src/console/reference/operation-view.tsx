@@ -1,4 +1,5 @@
 import { Line } from '../parts/prose.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import {
   headerOf,
   type Media,
@@ -45,14 +46,7 @@ function Parameters({ parameters, of }: { parameters: readonly Parameter[]; of: 
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
       <section class="scroll" tabIndex={0} aria-label={`Parameters: ${of}`}>
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">In</th>
-              <th scope="col">Type</th>
-              <th scope="col">What it is</th>
-            </tr>
-          </thead>
+          <TableHead columns={['Name', 'In', 'Type', 'What it is']} />
           <tbody>
             {parameters.map(({ name, in: place, required, description, schema }) => (
               <tr key={name}>
@@ -99,13 +93,7 @@ function Answers({ document, operation }: { document: OpenApi; operation: Operat
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
       <section class="scroll" tabIndex={0} aria-label={`Answers: ${summary}`}>
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Status</th>
-              <th scope="col">What it means</th>
-              <th scope="col">Body</th>
-            </tr>
-          </thead>
+          <TableHead columns={['Status', 'What it means', 'Body']} />
           <tbody>
             {Object.entries(responses).map(([status, response]) => (
               <AnswerRow key={status} {...{ document, status, response }} />

@@ -3,6 +3,7 @@ import { get } from '../api.ts';
 import { SandboxBadge } from '../parts/marks.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { ReadFailure } from '../parts/stale.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { useRead } from '../use-read.ts';
 import {
   asQuery,
@@ -37,15 +38,15 @@ export function SampleTable(props: { sourceId: string; filter: SamplesFilter }) 
       {data && data.samples.length > 0 && (
         <Scroll label="Table of values">
           <table>
-            <thead>
-              <tr>
-                <th>Period from</th>
-                {every && <th>Metric</th>}
-                <th>Labels</th>
-                <th class="number">Value</th>
-                <th>Delivery</th>
-              </tr>
-            </thead>
+            <TableHead
+              columns={[
+                'Period from',
+                ...(every ? ['Metric'] : []),
+                'Labels',
+                { figures: 'Value' },
+                'Delivery',
+              ]}
+            />
             <tbody>
               {data.samples.map((sample) => (
                 <tr key={traceAddress(sourceId, sample)}>
