@@ -53,6 +53,7 @@ const awayCodes = new Set([
   '285', // TOO_FEW_LIVE_REPLICAS
   '286', // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE
   '319', // UNKNOWN_STATUS_OF_INSERT
+  '341', // UNFINISHED: a replica is away that has rows to delete as well
   '369', // ALL_REPLICAS_ARE_STALE
   '999', // KEEPER_EXCEPTION
 ]);

@@ -16,7 +16,9 @@ import type { Layout, TableEngine } from './layout.ts';
  * majority only, reads had to be sequential: that allows one insert at a time in each table
  * (`insert_quorum_parallel = 0`), of all processes, and makes Keeper part of every read. The price:
  * while a replica is away, its shard takes no rows. Deliveries are received all the same and wait
- * to be parsed; reads go on. A replica that was away has missed no row, so it may answer at once.
+ * to be parsed; reads go on. A replica that was away has missed no row, so it may answer at once;
+ * one that is filled anew may not, and a server tells it by its delay: without Keeper, all seem to
+ * be late after five minutes, and reads are refused.
  *
  * Blocks are not compared with earlier ones (`insert_deduplicate = 0`): equal rows collapse by
  * their version, and a block that comes again after its rows were deleted is to come in.
