@@ -13,6 +13,7 @@ import {
 } from '../../src/start/api.ts';
 import { type AppSetup, openApp } from '../../src/start/app.ts';
 import { readSettings } from '../../src/start/settings.ts';
+import { noTracing } from '../../src/tracing/tracing.ts';
 import { committed, document, documented, documentedAnswers, validatorOf } from './document.ts';
 
 const settings = readSettings({ WEIR_SECRET_KEY: '0'.repeat(64) });
@@ -26,7 +27,8 @@ describe('the document', () => {
     // Routes are only put together here; nothing of what they need is touched.
     const parts = { settings, catalog: {}, clock: Date.now, uses: {}, door: {} };
     const metrics = { watch: () => {} };
-    const all = { ...parts, metrics } as unknown as AcceptingParts & ReadingParts;
+    const all = { ...parts, metrics, tracing: noTracing } as unknown as AcceptingParts &
+      ReadingParts;
     const routes = [...acceptRoutes(all), ...readRoutes(all)];
     const served = routes.map(({ method, pattern }) => `${method} ${pattern}`).sort();
     const written = documented
