@@ -13,14 +13,16 @@ export function reparsesOn(at: Db): Reparses {
   return {
     begin: (want, now) => transact((trx) => begin(at, trx, want, now)),
     takeTurn: (want) => transact((trx) => takeTurn(at, trx, want)),
-    async extendTurn(token, until) {
-      const { numUpdatedRows } = await db
-        .updateTable('settle_turns')
-        .set({ until_at: until })
-        .where('token', '=', dialect.uuid.toDb(token))
-        .executeTakeFirstOrThrow();
-      return numUpdatedRows > 0n;
-    },
+    // A transaction: one that ran out must not come back while somebody else takes it over.
+    extendTurn: (token, until) =>
+      transact(async (trx) => {
+        const { numUpdatedRows } = await trx
+          .updateTable('settle_turns')
+          .set({ until_at: until })
+          .where('token', '=', dialect.uuid.toDb(token))
+          .executeTakeFirstOrThrow();
+        return numUpdatedRows > 0n;
+      }),
     endTurn: (token) => transact((trx) => endTurn(at, trx, token)),
     async toForget() {
       const rows = await db

@@ -55,11 +55,14 @@ export function upkeepWrites(at: Db): UpkeepWrites {
   const { db, dialect } = at;
   return {
     async raiseSequence(above) {
-      await db
-        .updateTable('catalog_state')
-        .set({ sequence_above: above })
-        .where('sequence_above', '<', above)
-        .execute();
+      // A transaction: when it is done, no group of the ledger goes by the old one any more.
+      await db.transaction().execute(async (trx) => {
+        await trx
+          .updateTable('catalog_state')
+          .set({ sequence_above: above })
+          .where('sequence_above', '<', above)
+          .execute();
+      });
     },
     nextToCheck: (want) => db.transaction().execute((trx) => nextToCheck(at, trx, want)),
     async noteChecks(checks) {

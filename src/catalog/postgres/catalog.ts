@@ -44,8 +44,10 @@ export async function openPostgres(url: string): Promise<Catalog> {
   const { ledger, idle } = openLedger(postgresLedger(receipts, alone), lookup);
   const closings: (() => Promise<void>)[] = [];
   const queue = own(queueOn(amongOthers));
+  const { noteUses } = directoryWrites(amongOthers);
   return {
-    directory: own({ ...directoryReads(alone), ...directoryWrites(alone) }),
+    // Last uses change nothing that others judge by, and nobody waits for so many of them.
+    directory: own({ ...directoryReads(alone), ...directoryWrites(alone), noteUses }),
     lookup,
     ledger,
     queue,

@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import {
+  AbortedTransactionError,
   CompiledQuery,
   type DatabaseConnection,
   Kysely,
@@ -12,6 +13,7 @@ import {
 import pg from 'pg';
 import { CatalogRefusal } from '../catalog.ts';
 import type { Schema } from '../schema.ts';
+import { inDoubt } from './errors.ts';
 
 /** How long is waited, in milliseconds. */
 const waits = {
@@ -72,11 +74,14 @@ export type Beginning = 'alone' | 'among others';
 /** Numbers of advisory locks in the catalog's database. */
 const locks = { alone: 0x77656972_01n, ledger: 0x77656972_02n };
 
+/** Whatever the server's configuration says: what is read after a lock is newer than the lock. */
+const start = 'begin isolation level read committed';
+
 /** Statements that begin a transaction; one round trip. */
 export const begin: Record<Beginning | 'ledger', string> = {
-  alone: `begin; select pg_advisory_xact_lock(${locks.alone})`,
-  'among others': `begin; select pg_advisory_xact_lock_shared(${locks.alone})`,
-  ledger: `begin; select pg_advisory_xact_lock_shared(${locks.alone}),
+  alone: `${start}; select pg_advisory_xact_lock(${locks.alone})`,
+  'among others': `${start}; select pg_advisory_xact_lock_shared(${locks.alone})`,
+  ledger: `${start}; select pg_advisory_xact_lock_shared(${locks.alone}),
     pg_advisory_xact_lock(${locks.ledger})`,
 };
 
@@ -98,6 +103,8 @@ export function kyselyOn(pool: pg.Pool, beginning: Beginning): Kysely<Schema> {
   });
 }
 
+type Connection = Parameters<PostgresDriver['rollbackTransaction']>[0];
+
 class LockingDriver extends PostgresDriver {
   readonly #begin: string;
 
@@ -107,20 +114,34 @@ class LockingDriver extends PostgresDriver {
   }
 
   override async beginTransaction(connection: DatabaseConnection, _settings: TransactionSettings) {
-    await connection.executeQuery(CompiledQuery.raw(this.#begin));
+    try {
+      await connection.executeQuery(CompiledQuery.raw(this.#begin));
+    } catch (error) {
+      // It has begun and lacks the lock: who got this connection next would be in the middle of it.
+      // A connection that cannot even do this is thrown away.
+      await this.rollbackTransaction(connection as Connection).catch(() => {});
+      throw error;
+    }
+  }
+
+  override async commitTransaction(connection: DatabaseConnection) {
+    await super.commitTransaction(connection).catch((error) => {
+      // Undone for sure, and a defect: an error within the transaction was passed over.
+      if (error instanceof AbortedTransactionError) throw error;
+      inDoubt(error);
+    });
   }
 }
 
 /** @throws CatalogRefusal `catalog_not_durable` for a server that loses commits with the power */
 export async function requireDurable(pool: pg.Pool): Promise<void> {
-  const { rows } = await pool.query<{ fsync: string; full: string }>(
-    `select current_setting('fsync') as fsync, current_setting('full_page_writes') as full`,
+  // The last one is asked for with each connection, and an address may say otherwise.
+  const { rows } = await pool.query<{ name: string; value: string }>(
+    `select name, current_setting(name) as value
+    from unnest(array['fsync', 'full_page_writes', 'synchronous_commit']) as name`,
   );
-  for (const [name, value] of [
-    ['fsync', rows[0]!.fsync],
-    ['full_page_writes', rows[0]!.full],
-  ] as const) {
-    if (value === 'on') continue;
+  for (const { name, value } of rows) {
+    if (value !== 'off') continue;
     const lost = 'receipts would be lost with the power';
     const message = `The Postgres of the catalog has ${name} = ${value}: ${lost}.`;
     throw new CatalogRefusal('catalog_not_durable', message);

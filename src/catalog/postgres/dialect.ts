@@ -48,8 +48,9 @@ export const postgresDialect: CatalogDialect = {
   tableEnd: { plain: nothing, keyed: nothing },
   partitions: { tableEnd: sql`partition by range (sequence)`, ensure: ensurePart },
   lockRows: (select, others) => {
-    const lockable = select as { forUpdate(): { skipLocked(): unknown } };
-    const locked = lockable.forUpdate();
+    const lockable = select as { forNoKeyUpdate(): { skipLocked(): unknown } };
+    // No stronger: the ledger refers to deliveries that others have locked, and must not wait.
+    const locked = lockable.forNoKeyUpdate();
     return (others === 'skip' ? locked.skipLocked() : locked) as typeof select;
   },
   // Migrations run in a transaction that is alone from its beginning (`transactions.ts`).

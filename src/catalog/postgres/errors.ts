@@ -2,12 +2,17 @@ import pg from 'pg';
 import { CatalogAway, CatalogFull } from '../catalog.ts';
 
 /** Classes and codes of SQLSTATE that lie with the server, the network or another process. */
-const away = /^(08|53|57|58|40|XX)|^(55P03|25006|25P03)$/;
+const away = /^(08|28|3D|40|53|57|58|XX)|^(55P03|25006|25P03|25P04)$/;
 /** What Node says of a connection that cannot be made or was lost. */
-const lost = /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_)/;
+const lost = new RegExp(
+  '^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|' +
+    'CERT_|ERR_SSL_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)',
+);
 /** What the driver says of one, without a code. */
-const lostSaid =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/;
+const lostSaid = new RegExp(
+  '^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|' +
+    'Client was closed|The server does not support SSL|There was an error establishing an SSL)',
+);
 const closed = 'Cannot use a pool after calling end on the pool';
 
 /** @returns `CatalogAway` for what the database cannot do now, any other error as it is */
@@ -28,4 +33,13 @@ export function asCatalogError(error: unknown): unknown {
     return new CatalogAway(`the catalog cannot be reached: ${error.message}`, { cause: error });
   }
   return error;
+}
+
+/**
+ * Throws for a commit that failed. Whatever the server says of it, even that its disk is full: the
+ * commit may be on that disk already, and hold when the server is back.
+ */
+export function inDoubt(error: unknown): never {
+  const why = error instanceof Error ? error.message : String(error);
+  throw new CatalogAway(`nobody can say whether this was committed: ${why}`, { cause: error });
 }

@@ -5,7 +5,7 @@ import type { Db } from '../schema.ts';
 import type { LedgerAnswer, LedgerEntry, LedgerWrites, PlainClaim } from '../writes.ts';
 import { begin } from './connect.ts';
 import { partOf } from './dialect.ts';
-import { asCatalogError } from './errors.ts';
+import { asCatalogError, inDoubt } from './errors.ts';
 import { type Judged, judge, type Known, type Standing } from './judge.ts';
 import { sourcesText, standingText, writeText } from './ledger-statements.ts';
 
@@ -140,7 +140,7 @@ async function inTransaction<T>(
   try {
     await client.query(begin.ledger);
     const done = await work(client);
-    await client.query('commit');
+    await client.query('commit').catch(inDoubt);
     client.release();
     return done;
   } catch (error) {

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { type AddressInfo, createServer } from 'node:net';
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Catalog, CatalogAway, CatalogFull } from '../../src/catalog/catalog.ts';
+import { openCatalog } from '../../src/catalog/open.ts';
+import { begin, openPool } from '../../src/catalog/postgres/connect.ts';
+import { describeWith } from '../support/need.ts';
+import { type Postgres, postgresOrSkip, startPostgres } from '../support/postgres.ts';
+import { claimFor, seedSource, store } from './support.ts';
+
+/** What holds on Postgres while somebody else is in the middle of something. */
+describeWith('beside others on one Postgres', await postgresOrSkip(), (bin) => {
+  let server: Postgres;
+  let url: string;
+  let catalog: Catalog;
+  let pool: pg.Pool;
+  let other: pg.PoolClient;
+  let sourceId: string;
+  beforeAll(async () => {
+    server = await startPostgres(bin);
+    url = await server.database();
+    catalog = await openCatalog(url, { thread: true });
+    ({ sourceId } = await seedSource(catalog));
+    pool = openPool(url, 1);
+    other = await pool.connect();
+    await other.query('set idle_in_transaction_session_timeout = 0');
+  });
+  afterAll(async () => {
+    other.release();
+    await pool.end();
+    await catalog.close();
+    await server.stop();
+  });
+
+  /** Cancels what waits for `event`, as a time limit does. */
+  async function cancel(event: string): Promise<void> {
+    const name = new URL(url).pathname.slice(1);
+    const canceled = async () => {
+      const { rowCount } = await server.run(
+        'postgres',
+        `select pg_cancel_backend(pid) from pg_stat_activity
+        where datname = '${name}' and wait_event = '${event}'`,
+      );
+      return rowCount;
+    };
+    await expect.poll(canceled).toBeGreaterThan(0);
+  }
+
+  test('who waited for a lock in vain leaves no connection in the middle of it', async () => {
+    await other.query(begin.alone);
+    const waiting = catalog.queue.extend([], 1);
+    const away = expect(waiting).rejects.toThrow(CatalogAway);
+    await cancel('advisory');
+    await away;
+    await other.query('commit');
+    expect(await catalog.queue.backlog()).toMatchObject({ deliveries: 0 });
+  });
+
+  test.each([
+    ['extends a turn', begin.alone, () => catalog.reparses.extendTurn(randomUUID(), 1)],
+    ['raises the sequence', begin.ledger, () => catalog.upkeep.raiseSequence(1)],
+  ])('who %s waits for those who judge by it', async (_, theirs, call) => {
+    await other.query(theirs);
+    let done = false;
+    const called = call().then(() => {
+      done = true;
+    });
+    await expect.poll(waitingForLocks).toBe(1);
+    expect(done).toBe(false);
+    await other.query('commit');
+    await called;
+  });
+
+  async function waitingForLocks(): Promise<number> {
+    const { rows } = await other.query('select 1 from pg_locks where not granted');
+    return rows.length;
+  }
+
+  test('last uses are noted beside others', async () => {
+    await other.query(begin['among others']);
+    await catalog.directory.noteUses({ keys: [{ id: randomUUID(), at: 1 }], secrets: [] });
+    await other.query('commit');
+  });
+
+  test('a delivery gets another name while its outcome is being written', async () => {
+    const claim = claimFor(sourceId);
+    const sequence = await store(catalog, claim);
+    await other.query(begin['among others']);
+    await other.query('select 1 from deliveries where sequence = $1 for no key update', [sequence]);
+    const named = await catalog.ledger.replay({ ...claim, idempotencyKey: randomUUID() }, 1);
+    expect(named?.by).toBe('body');
+    await other.query('commit');
+  });
+
+  test('a commit that fails for want of room may hold', async () => {
+    await other.query(`create function no_room() returns trigger language plpgsql as
+      $$ begin raise 'no space left' using errcode = '53100'; end $$`);
+    const make = (when: string) =>
+      other.query(`create constraint trigger no_room after insert on delivery_bodies
+        deferrable initially ${when} for each row execute function no_room()`);
+    await make('deferred');
+    const inDoubt = await catalog.ledger.record(claimFor(sourceId)).catch((error) => error);
+    await other.query('drop trigger no_room on delivery_bodies');
+    await make('immediate');
+    const full = await catalog.ledger.record(claimFor(sourceId)).catch((error) => error);
+    await other.query('drop trigger no_room on delivery_bodies');
+    expect(inDoubt).toBeInstanceOf(CatalogAway);
+    expect(inDoubt).not.toBeInstanceOf(CatalogFull);
+    expect(full).toBeInstanceOf(CatalogFull);
+  });
+});
+
+describe('a server that cannot be reached', () => {
+  test('is away when it speaks no TLS', async () => {
+    const server = createServer((socket) => socket.once('data', () => socket.end('N')));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const url = `postgres://weir@127.0.0.1:${port}/weir?sslmode=verify-full`;
+    await expect(openCatalog(url, { thread: true })).rejects.toThrow(CatalogAway);
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
