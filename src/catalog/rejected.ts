@@ -11,7 +11,7 @@ export interface RejectedOf {
   readonly sandboxes: readonly DbBool[];
 }
 
-/** What was rejected of deliveries of the last 24 hours. Each of the two has an index of its own. */
+/** Of deliveries received in the last 24 hours. Each of the two has an index of its own. */
 export async function rejectedLately(
   { db }: Pick<Db, 'db'>,
   of: RejectedOf,

@@ -125,7 +125,7 @@ describeWith('the pages', await chromiumOrSkip(), (chromium) => {
     expect(await page.evaluate('document.activeElement.id')).toBe('content');
   });
 
-  test('who goes on by a link that goes with its page is at the beginning of the next', async () => {
+  test('who goes on by a link that vanishes is at the beginning of the next page', async () => {
     const { page } = person;
     const focused = () => page.locator(':focus').evaluate((one) => one.id || one.textContent);
     await page.goto(`${opened.url}/sources`);

@@ -43,7 +43,7 @@ test('the running demo invites to its app, and gives a key for the reference', {
   expect(existsSync(dataDir)).toBe(false);
 });
 
-/** What a visitor finds to look at: a rejected record, a conflict, and a verify without a finding. */
+/** What a visitor finds: a rejected record, a conflict, and a verify that found nothing. */
 async function expectVisited(dataDir: string, sourceId: string): Promise<void> {
   const catalog = await openCatalog(sqliteUrl(join(dataDir, 'catalog.db')), { thread: false });
   try {
