@@ -75,6 +75,7 @@ const entries = [
   ...['src/catalog/sqlite/thread.ts', 'workers/parse.ts', 'workers/read-push.ts'],
   'workers/locate-record.ts',
   ...['bench/main.ts', 'bench/load/main.ts', 'bench/peers/main.ts', 'bench/budget/main.ts'],
+  'bench/scale/main.ts',
 ];
 
 interface Import {

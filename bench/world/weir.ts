@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { v7 as uuid } from 'uuid';
+import type { Catalog } from '../../src/catalog/catalog.ts';
 import { formatKey, keyRandomBytes } from '../../src/domain/keys.ts';
 import { limits } from '../../src/domain/limits.ts';
 import type { DeliveryWay, Field, Metric } from '../../src/domain/nouns.ts';
@@ -36,6 +37,31 @@ export interface BenchSource {
   readonly key: string;
 }
 
+/** Writes a company with the metrics of the bench to a catalog. @returns its id */
+export async function makeCompany({ directory }: Catalog): Promise<string> {
+  const companyId = randomUUID();
+  await directory.createCompany({ companyId, name: 'bench', timezone: 'UTC' }, Date.now());
+  for (const metric of metrics) await directory.declareMetric(companyId, metric, Date.now());
+  return companyId;
+}
+
+/** Writes a source of a company to a catalog, and a key of it. */
+export async function makeSource(
+  { directory }: Catalog,
+  companyId: string,
+  delivery: DeliveryWay,
+): Promise<BenchSource> {
+  const sourceId = randomUUID();
+  const named = { sourceId, companyId, name: 'bench', savedBy: 'bench' };
+  const made = { ...named, delivery, format: 'csv' as const, fields };
+  await directory.createSource(made, Date.now());
+  const key = formatKey('live', randomBytes(keyRandomBytes));
+  const hash = createHash('sha256').update(key).digest();
+  const about = { keyId: uuid(), sourceId, hash, scope: 'read_write' as const, sandbox: false };
+  await directory.createKey({ ...about, expiresAt: Date.now() + 86_400_000 }, Date.now());
+  return { sourceId, key };
+}
+
 /** A weir in a process of its own, and what a bench asks of it. */
 export class BenchWeir {
   readonly test: TestWeir;
@@ -54,10 +80,7 @@ export class BenchWeir {
 
   static async start(settings: Readonly<Record<string, string>> = {}): Promise<BenchWeir> {
     const test = await TestWeir.start({ ...unlimited, ...settings });
-    const { directory } = test.catalog;
-    const companyId = randomUUID();
-    await directory.createCompany({ companyId, name: 'bench', timezone: 'UTC' }, Date.now());
-    for (const metric of metrics) await directory.declareMetric(companyId, metric, Date.now());
+    const companyId = await makeCompany(test.catalog);
     return new BenchWeir(test, companyId);
   }
 
@@ -73,17 +96,8 @@ export class BenchWeir {
     return this.test.running.place.dataDir;
   }
 
-  async source(delivery: DeliveryWay): Promise<BenchSource> {
-    const { directory } = this.test.catalog;
-    const sourceId = randomUUID();
-    const named = { sourceId, companyId: this.#companyId, name: 'bench', savedBy: 'bench' };
-    const made = { ...named, delivery, format: 'csv' as const, fields };
-    await directory.createSource(made, Date.now());
-    const key = formatKey('live', randomBytes(keyRandomBytes));
-    const hash = createHash('sha256').update(key).digest();
-    const about = { keyId: uuid(), sourceId, hash, scope: 'read_write' as const, sandbox: false };
-    await directory.createKey({ ...about, expiresAt: Date.now() + 86_400_000 }, Date.now());
-    return { sourceId, key };
+  source(delivery: DeliveryWay): Promise<BenchSource> {
+    return makeSource(this.test.catalog, this.#companyId, delivery);
   }
 
   /**
