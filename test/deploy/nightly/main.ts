@@ -11,6 +11,7 @@ import { checkDelivery, checkDemo, checkNode, type Node, startNode } from './che
 import { buildImages, type Image } from './image.ts';
 import { run } from './run.ts';
 import { makeStandIns } from './stand-ins.ts';
+import { runSuites } from './suites.ts';
 
 const context = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -42,6 +43,7 @@ async function main(work: string): Promise<void> {
   await timed('a delivery through the image with its own engine', () => alone(embedded!, work));
   await timed('a delivery through the image without one', () => apart(embedded!, weir!, work));
   await timed('a demo deployment', () => demo(embedded!, work));
+  await timed('suites on the Node of the image', () => runSuites(standIns, work, context));
 }
 
 async function megabytes(root: string): Promise<number> {
