@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Catalog, CatalogAway, CatalogFull } from '../../src/catalog/catalog.ts';
 import { openCatalog } from '../../src/catalog/open.ts';
 import { begin, openPool } from '../../src/catalog/postgres/connect.ts';
+import { partSpan } from '../../src/catalog/postgres/dialect.ts';
 import { describeWith } from '../support/need.ts';
 import { type Postgres, postgresOrSkip, startPostgres } from '../support/postgres.ts';
 import { claimFor, seedSource, store } from './support.ts';
@@ -90,6 +91,24 @@ describeWith('beside others on one Postgres', await postgresOrSkip(), (bin) => {
     await other.query('select 1 from deliveries where sequence = $1 for no key update', [sequence]);
     const named = await catalog.ledger.replay({ ...claim, idempotencyKey: randomUUID() }, 1);
     expect(named?.by).toBe('body');
+    await other.query('commit');
+  });
+
+  test('the next part is made before it is needed, and nobody waits for it then', async () => {
+    await catalog.upkeep.raiseSequence(partSpan / 2);
+    await store(catalog, claimFor(sourceId));
+    const parts = async () => {
+      const { rows } = await other.query(
+        `select inhrelid::regclass::text as name from pg_inherits
+        where inhparent = 'deliveries'::regclass order by 1`,
+      );
+      return rows.map((row) => row.name);
+    };
+    await expect.poll(parts).toEqual(['deliveries_0', 'deliveries_1']);
+    await catalog.upkeep.raiseSequence(partSpan - 1);
+    // As a vacuum does.
+    await other.query('begin; lock table delivery_keys in share update exclusive mode');
+    expect(await store(catalog, claimFor(sourceId))).toBe(partSpan);
     await other.query('commit');
   });
 

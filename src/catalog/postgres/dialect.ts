@@ -7,7 +7,7 @@ import type { Schema } from '../schema.ts';
  * Sequences of one part of the table of deliveries. At 1,000 deliveries a second a part is full
  * after five hours, at 100 a minute after four months.
  */
-const partSpan = 2 ** 24;
+export const partSpan = 2 ** 24;
 
 /** The number of the part that holds a sequence; its table is `deliveries_<number>`. */
 export function partOf(sequence: number): number {

@@ -1,10 +1,11 @@
+import { sql } from 'kysely';
 import type pg from 'pg';
 import { CatalogAway, CatalogRefusal } from '../catalog.ts';
 import { failureOf } from '../failures.ts';
 import type { Db } from '../schema.ts';
 import type { LedgerAnswer, LedgerEntry, LedgerWrites, PlainClaim } from '../writes.ts';
 import { begin } from './connect.ts';
-import { partOf } from './dialect.ts';
+import { partOf, partSpan } from './dialect.ts';
 import { asCatalogError, inDoubt } from './errors.ts';
 import { type Judged, judge, type Known, type Standing } from './judge.ts';
 import { sourcesText, standingText, writeText } from './ledger-statements.ts';
@@ -35,7 +36,10 @@ export function postgresLedger(pool: pg.Pool, at: Db): LedgerWrites {
       await write(client, judged);
       return judged;
     });
-    if ('answers' in outcome) return outcome.answers;
+    if ('answers' in outcome) {
+      parts.makeAhead(outcome.deliveries.at(-1)?.sequence ?? 0);
+      return outcome.answers;
+    }
     await parts.make(outcome);
     return commit(entries);
   }
@@ -65,10 +69,18 @@ export function postgresLedger(pool: pg.Pool, at: Db): LedgerWrites {
   };
 }
 
+/** Sequences between two attempts to make a part ahead. */
+const aheadEvery = 2 ** 16;
+
+/** For tables that somebody else has locked, while nobody else gets a receipt. */
+const lockWaits = { needed: '10s', ahead: '50ms' };
+
 /** Parts of the table of deliveries that are known to be there. */
 class Parts {
   readonly #at: Db;
   readonly #known = new Set<number>();
+  /** Where the making of a part ahead was tried last. */
+  #triedAt = 0;
 
   constructor(at: Db) {
     this.#at = at;
@@ -82,10 +94,29 @@ class Parts {
   async make(sequences: readonly number[]): Promise<void> {
     for (const sequence of sequences) {
       if (this.#known.has(partOf(sequence))) continue;
-      const { db, dialect } = this.#at;
-      await db.transaction().execute((trx) => dialect.partitions!.ensure(trx, sequence));
-      this.#known.add(partOf(sequence));
+      await this.#ensure(sequence, lockWaits.needed);
     }
+  }
+
+  /**
+   * Makes the next part when half of the one before is full. What keeps parts from being made may
+   * last for hours (a vacuum that fends off the wraparound of transaction ids): receipts must not
+   * wait for that. It is tried again and again until the part is needed; its failure is told then.
+   */
+  makeAhead(sequence: number): void {
+    const next = sequence + partSpan / 2;
+    if (this.#known.has(partOf(next)) || sequence < this.#triedAt + aheadEvery) return;
+    this.#triedAt = sequence;
+    this.#ensure(next, lockWaits.ahead).catch(() => {});
+  }
+
+  async #ensure(sequence: number, lockWait: string): Promise<void> {
+    const { db, dialect } = this.#at;
+    await db.transaction().execute(async (trx) => {
+      await sql`set local lock_timeout = ${sql.lit(lockWait)}`.execute(trx);
+      await dialect.partitions!.ensure(trx, sequence);
+    });
+    this.#known.add(partOf(sequence));
   }
 }
 
