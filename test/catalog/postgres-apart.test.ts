@@ -3,9 +3,11 @@ import { type AddressInfo, createServer } from 'node:net';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Catalog, CatalogAway, CatalogFull } from '../../src/catalog/catalog.ts';
+import { migrate } from '../../src/catalog/migrate.ts';
+import { type Migration, migrations } from '../../src/catalog/migrations/list.ts';
 import { openCatalog } from '../../src/catalog/open.ts';
-import { begin, openPool } from '../../src/catalog/postgres/connect.ts';
-import { partSpan } from '../../src/catalog/postgres/dialect.ts';
+import { begin, kyselyOn, openPool } from '../../src/catalog/postgres/connect.ts';
+import { partSpan, postgresDialect } from '../../src/catalog/postgres/dialect.ts';
 import { describeWith } from '../support/need.ts';
 import { type Postgres, postgresOrSkip, startPostgres } from '../support/postgres.ts';
 import { claimFor, seedSource, store } from './support.ts';
@@ -109,6 +111,21 @@ describeWith('beside others on one Postgres', await postgresOrSkip(), (bin) => {
     // As a vacuum does.
     await other.query('begin; lock table delivery_keys in share update exclusive mode');
     expect(await store(catalog, claimFor(sourceId))).toBe(partSpan);
+    await other.query('commit');
+  });
+
+  test('a migration does not wait for a backup, for nobody else could do anything', async () => {
+    await other.query('begin; lock table deliveries in access share mode');
+    const next: Migration = {
+      name: 'next',
+      up: async (trx) => {
+        await trx.schema.alterTable('deliveries').addColumn('next', 'text').execute();
+      },
+    };
+    const patient = openPool(url, 1, true);
+    const migrated = migrate(kyselyOn(patient, 'alone'), postgresDialect, [...migrations, next]);
+    await expect(migrated).rejects.toMatchObject({ code: '55P03' });
+    await patient.end();
     await other.query('commit');
   });
 

@@ -53,8 +53,11 @@ export const postgresDialect: CatalogDialect = {
     const locked = lockable.forNoKeyUpdate();
     return (others === 'skip' ? locked.skipLocked() : locked) as typeof select;
   },
-  // Migrations run in a transaction that is alone from its beginning (`transactions.ts`).
-  lockMigrations: async () => {},
+  // A migration is alone from its beginning. The others do nothing while it waits for a table that
+  // somebody reads (a backup may for hours): it gives up soon, and the next start tries again.
+  lockMigrations: async (trx) => {
+    await sql`set local lock_timeout = '3s'`.execute(trx);
+  },
 };
 
 /**
