@@ -47,7 +47,9 @@ interface Project {
 describeWith('the compose file', reader, (program) => {
   const read = (path: string) => {
     const args = ['-format', 'json', path];
-    return JSON.parse(execFileSync(program, args, { cwd: deployDir }).toString()) as Project;
+    return JSON.parse(
+      execFileSync(program, args, { cwd: deployDir, stdio: 'pipe' }).toString(),
+    ) as Project;
   };
   const project = read('compose.yaml');
   const { weir, haproxy } = project.services as { weir: Service; haproxy: Service };

@@ -12,11 +12,13 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { c
   .filter((path) => path !== '');
 
 describe('names of settings in files of deployments', () => {
-  // Of compose files, which fill them in from the shell of whoever starts them.
+  // The compose file fills it in from the shell of whoever starts it.
   const others = new Set(['WEIR_TAG']);
   const named = files.flatMap((path) => {
     const text = readFileSync(join(deployDir, path), 'utf8');
-    const names = text.match(/\bWEIR_[A-Z][A-Z_]*[A-Z]\b/g) ?? [];
+    // What the configuration of ClickHouse takes from ClickHouse's own environment.
+    for (const [, name] of text.matchAll(/from_env="(\w+)"/g)) others.add(name!);
+    const names = text.match(/\bWEIR_[A-Z][A-Z0-9_]*[A-Z0-9]\b/g) ?? [];
     return [...new Set(names)].map((name) => ({ path, name }));
   });
 
