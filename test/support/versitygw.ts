@@ -19,7 +19,7 @@ export function versityOrSkip(): Promise<Needed<string>> {
 /** @throws Error one line when it is missing and cannot be built */
 function ensureVersity(): Promise<string> {
   return ensureGoBinary({
-    ...{ name: 'versitygw', version, takes: '1–3 minutes' },
+    ...{ name: 'versitygw', version, takes: '2–4 minutes' },
     build: () => ['install', `github.com/versity/versitygw/cmd/versitygw@${version}`],
   });
 }
