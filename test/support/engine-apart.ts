@@ -36,6 +36,8 @@ export async function startEngineApart(
   return {
     /** For `WEIR_CLICKHOUSE_URL`. */
     url: `http://${username}:${password}@${listen}/${database}`,
+    /** Of the process that runs now; the engine itself is a child of it. */
+    pid: () => child.pid!,
     kill: () => endServer(child),
     async restart() {
       await endServer(child);

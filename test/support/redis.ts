@@ -18,6 +18,8 @@ export interface Redis {
   readonly port: number;
   /** `redis://…`, or `rediss://…` when it was started with certificates. */
   readonly url: string;
+  /** Of the process that runs now. */
+  pid(): number;
   /** SIGKILL; nothing is kept for a restart. */
   kill(): Promise<void>;
   /** SIGSTOP: connections stand, nothing is answered until `resume`. */
@@ -59,6 +61,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<Redis> {
   let child = await start();
   return {
     ...{ port, url },
+    pid: () => child.pid!,
     kill: () => endServer(child),
     pause: () => pauseServer(child),
     resume: () => void child.kill('SIGCONT'),

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomOf } from '../load.ts';
 import { type Check, drainWithinSeconds, judge } from './checks.ts';
-import { countWaiting, gather } from './gather.ts';
+import { gather } from './gather.ts';
 import { LoadProcess } from './load-process.ts';
-import { healed, killsOf, storm, type Victims } from './storm.ts';
+import { healed, killsOf, othersIn, storm, type Victims, victimsIn } from './storm.ts';
 import { type Totals, totalsOf } from './totals.ts';
-import { EngineVictim, MinioVictim, ServiceVictim } from './victims.ts';
-import { makeWorld, type StoreKind, type World } from './world.ts';
+import { EngineVictim, ProcessVictim, ServerVictim, ServiceVictim } from './victims.ts';
+import { makeWorld, processCount, type StoreKind, type World } from './world.ts';
 
 export interface CampaignOptions {
   readonly seed: number;
@@ -29,6 +29,10 @@ export interface FaultCounts {
   readonly serviceKills: number;
   readonly engineKills: number;
   readonly minioKills: number;
+  /** Of a service of several processes, and of what only that has. */
+  readonly processKills?: number;
+  readonly postgresKills?: number;
+  readonly redisKills?: number;
   readonly stops: number;
   /** The service ended without being killed, and was started again. */
   readonly selfEnds: number;
@@ -53,10 +57,8 @@ const tellEveryMs = 30_000;
  */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
   const world = await makeWorld(options.store);
-  const { weir, minio } = world;
-  const service = new ServiceVictim(weir);
-  const engine = new EngineVictim(weir);
-  const victims: Victims = { service, engine, minio: minio ? new MinioVictim(minio) : null };
+  const victims = victimsOf(world);
+  const { service, process: _, ...others } = victims;
   const over = new AbortController();
   let load: LoadProcess | null = null;
   let faultsMade: Promise<void> = Promise.resolve();
@@ -87,10 +89,22 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     over.abort();
     await Promise.allSettled([load?.kill(), faultsMade]);
     await service.end();
-    // What was stopped has to go on before it can end.
-    await Promise.all([engine.healed(), victims.minio?.healed()]);
+    // What was stopped has to go on before it can end; what does not heal was told above.
+    await Promise.allSettled(othersIn(others).map((one) => one.healed()));
     await world.remove(options);
   }
+}
+
+function victimsOf({ weir, minio, servers }: World): Victims {
+  const service = new ServiceVictim(weir);
+  const store = minio && { minio: new ServerVictim('minio', minio) };
+  if (servers === null) return { service, engine: new EngineVictim(weir), ...store };
+  return {
+    ...{ service, ...store, process: new ProcessVictim(weir, processCount) },
+    engine: new ServerVictim('engine', servers.engine),
+    postgres: new ServerVictim('postgres', servers.postgres),
+    redis: new ServerVictim('redis', servers.redis),
+  };
 }
 
 /** Rejects when they failed; that they have ended says nothing. */
@@ -126,7 +140,7 @@ async function drained(world: World, load: LoadProcess, lastFault: number): Prom
   await load.stop();
   for (;;) {
     const seconds = (Date.now() - lastFault) / 1_000;
-    if (countWaiting(world.dataDir) === 0 && (await isWhole(world))) return seconds;
+    if ((await world.catalog.waiting()) === 0 && (await isWhole(world))) return seconds;
     if (seconds > drainWithinSeconds) return null;
     await sleep(100);
   }
@@ -140,13 +154,14 @@ async function isWhole({ weir }: World): Promise<boolean> {
 }
 
 function countsOf(victims: Victims): FaultCounts {
-  const { service, engine, minio } = victims;
-  const [serviceKills, engineKills] = [service.kills, engine.kills];
-  const minioKills = minio?.kills ?? 0;
+  const { service, engine, minio, process, postgres, redis } = victims;
   return {
     kills: killsOf(victims),
-    ...{ serviceKills, engineKills, minioKills },
-    stops: service.stops + engine.stops + (minio?.stops ?? 0),
+    ...{ serviceKills: service.kills, engineKills: engine.kills, minioKills: minio?.kills ?? 0 },
+    ...(process && { processKills: process.kills }),
+    ...(postgres && { postgresKills: postgres.kills }),
+    ...(redis && { redisKills: redis.kills }),
+    stops: victimsIn(victims).reduce((sum, one) => sum + one.stops, 0),
     selfEnds: service.selfEnds.length,
   };
 }

@@ -1,10 +1,9 @@
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { connect } from '../../../src/samples/client.ts';
 import { openEngineAddress } from '../../../src/samples/engine/supervisor.ts';
 import { accountingDifference } from '../../support/metrics-of.ts';
 import { dayText } from '../sender.ts';
 import { type LoadLog, readLog } from './attempts.ts';
+import { readCatalog } from './catalog-seen.ts';
 import type { CatalogDelivery, Evidence, ShownSample } from './evidence.ts';
 import { get, type OpenScope } from './post.ts';
 import { openStoreSeen, orphansOf, storedHashes } from './store-seen.ts';
@@ -19,13 +18,13 @@ export interface RunFacts {
 }
 
 /**
- * Reads what a run left, past the service's own code where that could hide a defect: the catalog's
- * file by SQL, objects from the disk or by the store's own client, rows by SQL, samples by HTTP.
+ * Reads what a run left, past the service's own code where that could hide a defect: the catalog
+ * by SQL, objects from the disk or by the store's own client, rows by SQL, samples by HTTP.
  */
 export async function gather(world: World, facts: RunFacts): Promise<Evidence> {
   const { logFile, ...known } = facts;
   const log = await readLog(logFile);
-  const catalog = readCatalog(world.dataDir);
+  const catalog = await readCatalog(world.catalog);
   const store = openStoreSeen(world);
   const places = catalog.deliveries.map((one) => ({ ...one.place, artifactId: one.artifactId }));
   const derived = await readEngine(world);
@@ -39,79 +38,13 @@ export async function gather(world: World, facts: RunFacts): Promise<Evidence> {
   };
 }
 
-/** How many deliveries are not final yet. */
-export function countWaiting(dataDir: string): number {
-  return withCatalog(dataDir, (db) => {
-    const waiting =
-      "SELECT count(*) AS n FROM deliveries WHERE status NOT IN ('parsed','rejected')";
-    return (db.prepare(waiting).get() as { n: number }).n;
-  });
-}
-
-function withCatalog<T>(dataDir: string, read: (db: Database.Database) => T): T {
-  const db = new Database(join(dataDir, 'catalog.db'), { readonly: true, timeout: 10_000 });
-  try {
-    return read(db);
-  } finally {
-    db.close();
-  }
-}
-
-const deliveriesQuery = `
-  SELECT d.sequence, lower(hex(d.artifact_id)) AS artifact, lower(hex(s.uuid)) AS source,
-    d.sandbox, lower(hex(d.sha256)) AS sha256, d.bytes, d.status, d.records, d.parsed,
-    d.rejected, d.samples, d.blank, d.superseded_within AS supersededWithin,
-    d.receipt_shape_version AS shapeVersion, d.object, d.object_offset AS offset,
-    d.object_length AS length
-  FROM deliveries AS d JOIN sources AS s ON s.id = d.source_id ORDER BY d.sequence`;
-
-type DeliveryRow = Omit<CatalogDelivery, 'artifactId' | 'sourceId' | 'sandbox' | 'keys' | 'place'> &
-  CatalogDelivery['place'] & {
-    readonly artifact: string;
-    readonly source: string;
-    readonly sandbox: 0 | 1;
-  };
-
-function readCatalog(dataDir: string): Pick<Evidence, 'deliveries' | 'conflicts'> {
-  return withCatalog(dataDir, (db) => {
-    const keys = new Map<number, string[]>();
-    const named = 'SELECT sequence, key FROM delivery_keys ORDER BY sequence, ordinal';
-    for (const { sequence, key } of db.prepare(named).all() as {
-      sequence: number;
-      key: string;
-    }[]) {
-      keys.set(sequence, [...(keys.get(sequence) ?? []), key]);
-    }
-    const rows = db.prepare(deliveriesQuery).all() as DeliveryRow[];
-    const deliveries = rows.map(
-      ({ artifact, source, sandbox, object, offset, length, ...row }) => ({
-        ...{
-          ...row,
-          artifactId: uuidOf(artifact),
-          sourceId: uuidOf(source),
-          sandbox: sandbox === 1,
-        },
-        ...{ keys: keys.get(row.sequence) ?? [], place: { object, offset, length } },
-      }),
-    );
-    const conflicts = db
-      .prepare('SELECT sequence, key, lower(hex(sha256)) AS sha256 FROM delivery_conflicts')
-      .all() as { sequence: number; key: string; sha256: string }[];
-    return { deliveries, conflicts };
-  });
-}
-
-function uuidOf(hex: string): string {
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-}
-
 const rowsQuery = `
   SELECT sequence, generation, record, metric, period_start, labels_json, value, artifact_id,
     sandbox
   FROM sample_versions FINAL WHERE source_id = {source:UUID} ORDER BY sequence, record, metric`;
 
 async function readEngine(world: World): Promise<Pick<Evidence, 'rows' | 'rejections'>> {
-  const address = openEngineAddress(world.dataDir);
+  const address = openEngineAddress(world.engineDir);
   const client = connect(address, address.database);
   const lines = async (query: string, query_params: Record<string, string> = {}) => {
     const answer = await client.query({ query, query_params, format: 'TabSeparatedRaw' });

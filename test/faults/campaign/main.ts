@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { commitOf } from '../../../bench/report/machine.ts';
 import { runCampaign } from './campaign.ts';
 import { readRuns, recordOf, runText, withRuns } from './report.ts';
-import type { StoreKind } from './world.ts';
+import { type StoreKind, storeKinds } from './world.ts';
 
 /**
  * `npm run faults`: a load, and kills at random times until the time is over. Exit code 0 when
@@ -25,10 +25,10 @@ const results = new URL('../results/', import.meta.url);
 const page = new URL('../../../RELIABILITY.md', import.meta.url);
 
 const command = new Command('faults')
-  .description('kills service, engine and MinIO under load, and accounts for every delivery')
+  .description('kills service, engine and servers under load, and accounts for every delivery')
   .option('--minutes <n>', 'how long', positive, 10)
   .option('--seed <n>', 'of what is sent and of the faults; a new one when absent', positive)
-  .addOption(new Option('--store <kind>').choices(['files', 'minio']).default('minio'))
+  .addOption(new Option('--store <kind>').choices(storeKinds).default('minio'))
   .option('--no-faults', 'the load alone')
   .option('--json <file>', 'writes the result to this file')
   .option('--record', 'keeps the result, and puts it into RELIABILITY.md')

@@ -38,7 +38,8 @@ export function runText({
   checks,
 }: CampaignResult): string {
   const { kills, serviceKills, engineKills, minioKills, stops, selfEnds } = faults;
-  const ofWhat = `service ${serviceKills}, engine ${engineKills}, MinIO ${minioKills}`;
+  const first = `service ${serviceKills}, engine ${engineKills}, MinIO ${minioKills}`;
+  const ofWhat = [first, ...furtherKills(faults)].join(', ');
   const { attempts, ok, refused, unknown, unknownRecovered, unknownLost } = totals;
   const { lost, duplicated, unexpected, orphans, deliveries, rows, reads, readsAnswered } = totals;
   const lines = [
@@ -104,8 +105,17 @@ const columns: readonly (readonly [string, (run: RecordedRun) => string | number
   ],
 ];
 
-function killsText({ kills, serviceKills, engineKills, minioKills }: FaultCounts): string {
-  return kills === 0 ? 'none' : `${kills}: ${serviceKills}, ${engineKills}, ${minioKills}`;
+function killsText(faults: FaultCounts): string {
+  const { kills, serviceKills, engineKills, minioKills } = faults;
+  if (kills === 0) return 'none';
+  const first = `${kills}: ${serviceKills}, ${engineKills}, ${minioKills}`;
+  return [first, ...furtherKills(faults)].join(', ');
+}
+
+/** Of what only a service of several processes has. */
+function furtherKills({ processKills, postgresKills, redisKills }: FaultCounts): string[] {
+  if (processKills === undefined) return [];
+  return [`process ${processKills}`, `Postgres ${postgresKills}`, `Redis ${redisKills}`];
 }
 
 function tableOf(runs: readonly RecordedRun[]): string {

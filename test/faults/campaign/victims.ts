@@ -1,10 +1,19 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningWeir } from '../../../src/start/demo/running-weir.ts';
-import type { Minio } from '../../support/minio.ts';
+import {
+  childrenOf,
+  isCommand,
+  type OneProcess,
+  runs,
+  send,
+  stopTree,
+  treeOf,
+} from './process-tree.ts';
 
 /** A service that is not ready by then, without a fault, never will be. */
 const startWaitMs = 120_000;
+/** So long what a killed service has started may take to see it. */
+const endWaitMs = 30_000;
 
 /** A process that faults are made to. */
 export interface Victim {
@@ -29,6 +38,8 @@ export class ServiceVictim implements Victim {
   readonly #weir: RunningWeir;
   #wanted = true;
   #life = { killed: false };
+  /** What ran when the service was killed, which has to end by itself. */
+  #left: OneProcess[] = [];
   #stopping: Promise<void> = Promise.resolve();
   /** Whether the last start came to be ready. */
   #ready: Promise<boolean> = Promise.resolve(false);
@@ -42,6 +53,7 @@ export class ServiceVictim implements Victim {
     if (this.#life.killed) return;
     this.#life.killed = true;
     this.kills += 1;
+    if (this.#weir.pid !== null) this.#left.push(...treeOf(this.#weir.pid));
     await this.#weir.end('SIGKILL');
     this.#start();
   }
@@ -71,6 +83,12 @@ export class ServiceVictim implements Victim {
       if (Date.now() < until) continue;
       throw new Error(`the service does not start: ${this.#weir.log.slice(-2_000)}`);
     }
+    for (const until = Date.now() + endWaitMs; this.#left.some(runs); await sleep(20)) {
+      if (Date.now() < until) continue;
+      const pids = this.#left.filter(runs).map((one) => one.pid);
+      throw new Error(`processes of a killed service still run: ${pids}`);
+    }
+    this.#left = [];
   }
 
   async end(): Promise<void> {
@@ -96,6 +114,8 @@ export class ServiceVictim implements Victim {
     });
   }
 }
+
+const isEngine = (pid: number) => isCommand(pid, '/engine/main.ts');
 
 /** The engine's process, a child of the service's, which starts it again. */
 export class EngineVictim implements Victim {
@@ -134,32 +154,105 @@ export class EngineVictim implements Victim {
   }
 }
 
-export class MinioVictim implements Victim {
-  readonly name = 'minio';
+/**
+ * One of several processes of the service, children of its supervisor, which starts them again.
+ *
+ * One that stands still cannot see that its supervisor was killed, and would keep its place on the
+ * service's addresses. A service manager ends all of the group; here it goes on then, and ends.
+ */
+export class ProcessVictim implements Victim {
+  readonly name = 'process';
   kills = 0;
   stops = 0;
-  readonly #minio: Minio;
+  readonly #weir: RunningWeir;
+  readonly #count: number;
+  #stopping: Promise<unknown> = Promise.resolve();
+
+  /** @param count how many processes the service has */
+  constructor(weir: RunningWeir, count: number) {
+    this.#weir = weir;
+    this.#count = count;
+  }
+
+  async kill(): Promise<void> {
+    const pid = this.#next();
+    if (pid !== null && send(pid, 'SIGKILL')) this.kills += 1;
+  }
+
+  stop(ms: number): Promise<void> {
+    const supervisor = this.#weir.pid;
+    const pid = this.#next();
+    const goOn = pid === null ? null : stopTree(pid);
+    if (goOn === null) return Promise.resolve();
+    this.stops += 1;
+    const stopping = this.#wait(ms, supervisor).then(goOn);
+    this.#stopping = Promise.all([this.#stopping, stopping]);
+    return stopping;
+  }
+
+  /** Resolves when all processes run. */
+  async healed(): Promise<void> {
+    await this.#stopping;
+    for (const until = Date.now() + startWaitMs; this.#pids().length < this.#count; ) {
+      if (Date.now() > until) throw new Error('a process of the service does not come back');
+      await sleep(20);
+    }
+  }
+
+  async #wait(ms: number, supervisor: number | null): Promise<void> {
+    for (const until = Date.now() + ms; Date.now() < until; await sleep(10)) {
+      if (this.#weir.pid !== supervisor) return;
+    }
+  }
+
+  /** In turns. */
+  #next(): number | null {
+    const pids = this.#pids();
+    return pids[(this.kills + this.stops) % pids.length] ?? null;
+  }
+
+  #pids(): number[] {
+    const { pid } = this.#weir;
+    if (pid === null) return [];
+    return childrenOf(pid).filter((child) => isCommand(child, '/processes/process.ts'));
+  }
+}
+
+/** A server that the service needs, with all its processes; started again at once. */
+export interface VictimServer {
+  pid(): number;
+  kill(): Promise<void>;
+  restart(): Promise<void>;
+}
+
+export class ServerVictim implements Victim {
+  readonly name: string;
+  kills = 0;
+  stops = 0;
+  readonly #server: VictimServer;
   #back: Promise<void> = Promise.resolve();
   #stopping: Promise<void> = Promise.resolve();
   #isAway = false;
 
-  constructor(minio: Minio) {
-    this.#minio = minio;
+  constructor(name: string, server: VictimServer) {
+    this.name = name;
+    this.#server = server;
   }
 
   async kill(): Promise<void> {
     if (this.#isAway) return;
     this.#isAway = true;
     this.kills += 1;
-    await this.#minio.kill();
+    await this.#server.kill();
     this.#back = this.#restart();
     this.#back.catch(() => {}); // Told by `healed`.
   }
 
   stop(ms: number): Promise<void> {
-    if (this.#isAway || !send(this.#minio.pid(), 'SIGSTOP')) return Promise.resolve();
+    const goOn = this.#isAway ? null : stopTree(this.#server.pid());
+    if (goOn === null) return Promise.resolve();
     this.stops += 1;
-    this.#stopping = sleep(ms).then(() => this.#minio.resume());
+    this.#stopping = Promise.all([this.#stopping, sleep(ms)]).then(goOn);
     return this.#stopping;
   }
 
@@ -169,38 +262,7 @@ export class MinioVictim implements Victim {
   }
 
   async #restart(): Promise<void> {
-    await this.#minio.restart();
+    await this.#server.restart();
     this.#isAway = false;
-  }
-}
-
-/** @returns false when there is no such process any more */
-function send(pid: number, signal: NodeJS.Signals): boolean {
-  try {
-    process.kill(pid, signal);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
-    throw error;
-  }
-}
-
-function childrenOf(pid: number): number[] {
-  const text = readOf(`/proc/${pid}/task/${pid}/children`);
-  return text.split(' ').filter(Boolean).map(Number);
-}
-
-function isEngine(pid: number): boolean {
-  return readOf(`/proc/${pid}/cmdline`).includes('/engine/main.ts');
-}
-
-/** Empty when the process is gone. */
-function readOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ESRCH') return '';
-    throw error;
   }
 }

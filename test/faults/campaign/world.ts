@@ -8,19 +8,35 @@ import { formatKey, keyRandomBytes } from '../../../src/domain/keys.ts';
 import type { Field } from '../../../src/domain/nouns.ts';
 import { freePorts, RunningWeir } from '../../../src/start/demo/running-weir.ts';
 import { newSecret } from '../../../src/start/new-secret.ts';
+import type { SecretKeySettings } from '../../../src/start/secret-key.ts';
 import { type Minio, startMinio } from '../../support/minio.ts';
 import type { Kind } from './bodies.ts';
+import { type CatalogSeen, openCatalogSeen } from './catalog-seen.ts';
 import type { OpenScope } from './post.ts';
+import { type Servers, startServers } from './servers.ts';
 
-export type StoreKind = 'files' | 'minio';
+/**
+ * `files` and `minio`: one process with all else in its data directory, artifacts there or in a
+ * MinIO. `servers`: two processes on Postgres, MinIO, Redis and an engine of its own.
+ */
+export const storeKinds = ['files', 'minio', 'servers'] as const;
+
+export type StoreKind = (typeof storeKinds)[number];
+
+/** Of a service on servers. */
+export const processCount = 2;
 
 /** Two companies with the same metrics and three sources each, a service on them, not started. */
 export interface World {
-  /** Everything of the run lies below it. */
+  /** Everything of the run lies below it, but the data of Postgres. */
   readonly dir: string;
   readonly dataDir: string;
+  /** Where the engine keeps its data and its address. */
+  readonly engineDir: string;
   readonly weir: RunningWeir;
+  readonly catalog: CatalogSeen;
   readonly minio: Minio | null;
+  readonly servers: Servers | null;
   readonly artifactsUrl: string | null;
   readonly scopes: readonly OpenScope[];
   /** Ends what runs, and removes all of it, unless it is to be kept. */
@@ -41,23 +57,31 @@ const companies = { acme: 'Europe/Berlin', bolt: 'America/New_York' };
 export async function makeWorld(store: StoreKind): Promise<World> {
   const dir = await mkdtemp(join(tmpdir(), 'weir-campaign-'));
   const dataDir = join(dir, 'data');
-  const minio = store === 'minio' ? await startMinio({ dir: join(dir, 'minio') }) : null;
+  const servers = store === 'servers' ? await startServers(dir) : null;
+  const alone = store === 'minio' ? await startMinio({ dir: join(dir, 'minio') }) : null;
+  const minio = servers?.minio ?? alone;
   const artifactsUrl = minio?.url('campaign') ?? null;
+  const catalogUrl = servers?.catalogUrl ?? sqliteUrl(join(dataDir, 'catalog.db'));
   const [api, app, ops] = await freePorts(3);
   const settings = {
     ...{ WEIR_RATE_PER_MINUTE: '1000000', WEIR_RATE_BURST: '1000000' },
     ...(artifactsUrl === null ? {} : { WEIR_ARTIFACTS_URL: artifactsUrl }),
+    ...servers?.settings,
   };
-  const weir = new RunningWeir({ dataDir, api: api!, app: app!, ops: ops!, settings });
-  // The start makes the data directory and the key that seals secrets.
+  const args = servers ? ['--processes', String(processCount)] : [];
+  const weir = new RunningWeir({ dataDir, api: api!, app: app!, ops: ops!, settings, args });
+  // The start makes what is missing, with the key that seals secrets where none is set.
   await weir.start();
   await weir.end();
-  const scopes = await declareAll(dataDir);
+  const sealing = { dataDir, WEIR_SECRET_KEY: servers?.settings.WEIR_SECRET_KEY };
+  const scopes = await declareAll(catalogUrl, sealing);
   return {
-    ...{ dir, dataDir, weir, minio, artifactsUrl, scopes },
+    ...{ dir, dataDir, engineDir: servers?.engineDir ?? dataDir },
+    ...{ weir, catalog: openCatalogSeen(catalogUrl), minio, servers, artifactsUrl, scopes },
     async remove({ keep = false } = {}) {
       await weir.end('SIGKILL');
-      await minio?.stop();
+      await alone?.stop();
+      await servers?.stop(keep ? join(dir, 'catalog.sql') : null);
       await writeFile(join(dir, 'service.log'), weir.log);
       if (keep) console.log(`kept: ${dir}`);
       else await rm(dir, { recursive: true, force: true, maxRetries: 20 });
@@ -65,8 +89,8 @@ export async function makeWorld(store: StoreKind): Promise<World> {
   };
 }
 
-async function declareAll(dataDir: string): Promise<OpenScope[]> {
-  const catalog = await openCatalog(sqliteUrl(join(dataDir, 'catalog.db')), { thread: false });
+async function declareAll(catalogUrl: string, sealing: SecretKeySettings): Promise<OpenScope[]> {
+  const catalog = await openCatalog(catalogUrl, { thread: false });
   try {
     const scopes: OpenScope[] = [];
     for (const [name, timezone] of Object.entries(companies)) {
@@ -76,7 +100,7 @@ async function declareAll(dataDir: string): Promise<OpenScope[]> {
         const { metric: key, labels } = shapes[kind];
         const metric = { key, name: key, unit: 'one', labels };
         await catalog.directory.declareMetric(companyId, metric, Date.now());
-        scopes.push(...(await declareSource(catalog, { companyId, company: name, kind, dataDir })));
+        scopes.push(...(await declareSource(catalog, { companyId, company: name, kind, sealing })));
       }
     }
     return scopes;
@@ -89,13 +113,13 @@ interface SourcePlace {
   readonly companyId: string;
   readonly company: string;
   readonly kind: Kind;
-  readonly dataDir: string;
+  readonly sealing: SecretKeySettings;
 }
 
 async function declareSource(catalog: Catalog, place: SourcePlace): Promise<OpenScope[]> {
-  const { companyId, company, kind, dataDir } = place;
+  const { companyId, company, kind, sealing } = place;
   const sourceId = randomUUID();
-  const signing = kind === 'webhook' ? newSecret({ dataDir, WEIR_SECRET_KEY: undefined }) : null;
+  const signing = kind === 'webhook' ? newSecret(sealing) : null;
   const about = { name: `${company} ${kind}`, delivery: kind, format: 'csv', savedBy: 'test' };
   await catalog.directory.createSource(
     {
