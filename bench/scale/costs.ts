@@ -50,6 +50,7 @@ export function costsOf(measured: ScaleMeasured): Costs {
   const rounds = [pushes64, pushes256, ...(limited ? [limited] : [])].flatMap(both);
   const { one: document } = documents;
   const [few, many] = [ledger.parts[0]!, ledger.parts.at(-1)!];
+  const further = many.parts - few.parts;
   return {
     acceptLoopUs: lineOf(rounds, ({ cpuUs }) => cpuUs.weirMain),
     acceptAllUs: lineOf(rounds, ({ cpuUs }) => cpuUs.weirMain + cpuUs.weirThreads),
@@ -62,8 +63,9 @@ export function costsOf(measured: ScaleMeasured): Costs {
     documentBytes: measured.documentBytes,
     ...{ putMs: puts.ms, putCpuUs: puts.cpuUs },
     ...{ groupMs: ledger.groupMs, groupCpuUs: ledger.groupCpuUs },
-    groupMsPerPart: Math.max(0, many.groupMs - few.groupMs) / (many.parts - few.parts),
-    claimMsPerPart: Math.max(0, many.claimMs - few.claimMs) / (many.parts - few.parts),
+    // By processor time: one backend works at it, and what others do to the clock is left out.
+    groupMsPerPart: Math.max(0, many.groupCpuUs - few.groupCpuUs) / further / 1_000,
+    claimMsPerPart: Math.max(0, many.claimCpuUs - few.claimCpuUs) / further / 1_000,
     parsePush: parseCost(measured.parsePushes),
     parseDocument: parseCost(measured.parseDocuments),
     ...{ insertMs: inserts.ms, insertCpuUs: inserts.cpuUs },

@@ -14,7 +14,7 @@ export interface Drained {
 
 const waitMs = 180_000;
 /** Asking counts the backlog, which is not what is measured. */
-const askEveryMs = 250;
+const askEveryMs = 500;
 
 /** A parsing process that stands still while a backlog is made for it. */
 export class HeldParser {

@@ -27,7 +27,13 @@ export interface LedgerMeasured {
   readonly globalIndexBytes: number;
   readonly relations: readonly { name: string; bytes: number }[];
   /** By the parts of the table: a group of 64, and a claim of one delivery. */
-  readonly parts: readonly { parts: number; groupMs: number; claimMs: number }[];
+  readonly parts: readonly {
+    readonly parts: number;
+    readonly groupMs: number;
+    readonly groupCpuUs: number;
+    readonly claimMs: number;
+    readonly claimCpuUs: number;
+  }[];
 }
 
 const sizes = [1, 8, 64, 250, 500] as const;
@@ -72,9 +78,11 @@ export async function measureLedger(
       });
       // A connection plans a statement anew five times before it keeps the plan.
       for (let i = 0; i < 8; i++) await commit(64);
-      const { ms: groupMs } = await timed(stores, 64, commit, ms / 2);
-      const claims = await timesOf(() => catalog.queue.claim(one), 7);
-      parts.push({ parts: count, groupMs, claimMs: median(claims) });
+      const group = await timed(stores, 64, commit, ms / 2);
+      const claim = await timed(stores, 1, () => timeOf(() => catalog.queue.claim(one)), ms / 2);
+      const { ms: groupMs, cpuUs: groupCpuUs } = group;
+      const { ms: claimMs, cpuUs: claimCpuUs } = claim;
+      parts.push({ parts: count, groupMs, groupCpuUs, claimMs, claimCpuUs });
     }
     const sum = (of: RegExp) =>
       relations.filter(({ name }) => of.test(name)).reduce((all, { bytes }) => all + bytes, 0);
@@ -111,14 +119,10 @@ async function timed(
   return { size, ms: median(times), cpuUs: spent().postgres / times.length };
 }
 
-async function timesOf(work: () => Promise<unknown>, count: number): Promise<number[]> {
-  const times: number[] = [];
-  while (times.length < count) {
-    const started = performance.now();
-    await work();
-    times.push(performance.now() - started);
-  }
-  return times;
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
 }
 
 function entry(sourceId: string, n: number): LedgerEntry {

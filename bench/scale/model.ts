@@ -165,7 +165,7 @@ export function coresAt(question: Question, rate: number) {
     postgres:
       groups * costOf(costs.groupCpuUs, shared.perGroup) +
       rate * mixed(question, (one) => one.catalogUs) +
-      planningUs(question, rate),
+      planningUs(question, groups),
     store:
       segments * put(shared.perSegment * costs.pushBytes) +
       rate * documentShare * put(costs.documentBytes) +
@@ -180,12 +180,13 @@ export function coresAt(question: Question, rate: number) {
 }
 
 /**
- * Planning of claims over all parts, a second: each process claims whatever has come since its last
- * claim, as soon as that is back.
+ * Planning of claims over all parts, a second: with each group that is stored one of the processes
+ * claims, and what comes until it is back waits for its next claim.
  */
-function planningUs(question: Question, rate: number): number {
-  const busy = (rate * planMs(question)) / 1_000;
-  return question.site.parseProcesses * (busy / (1 + busy)) * 1e6;
+function planningUs(question: Question, groups: number): number {
+  const { parseProcesses } = question.site;
+  const busy = (groups * planMs(question)) / 1_000 / parseProcesses;
+  return parseProcesses * (busy / (1 + busy)) * 1e6;
 }
 
 export function planMs(question: Question): number {
@@ -217,6 +218,13 @@ export function ratesAt(question: Question, rate: number): Resource[] {
       'more parsing processes',
     ),
     {
+      ...{
+        name: 'parsing processes hold',
+        needed: (rate / site.parseProcesses) * heldS(question, rate),
+      },
+      ...{ limit: limits.parseHeldMax / 2, unit: 'deliveries', remedy: 'more parsing processes' },
+    },
+    {
       ...{ name: 'ledger', needed: rate, limit: ledgerCapacity(question), unit: 'receipts/s' },
       remedy: ledgerRemedy(question),
     },
@@ -238,6 +246,35 @@ export function ratesAt(question: Question, rate: number): Resource[] {
 
 /** Sources shared out to several services, each with stores of its own. */
 export const moreCells = 'several cells';
+
+/**
+ * Seconds for which a parsing process holds a delivery: one claim and its handing out, the wait for
+ * the insert, that, and the completion of all that are in it. Above half of what it may hold it
+ * claims no more.
+ */
+function heldS(question: Question, rate: number): number {
+  const { costs, site } = question;
+  const perSecond = rate / site.parseProcesses;
+  const catalogUs = mixed(question, (one) => one.catalogUs) / 2;
+  const loopUs = mixed(question, (one) => one.loopUs);
+  const every = site.parseProcesses / sharingAt(question, rate).insertsPerSecond;
+  const inserted = perSecond * every;
+  const rows = inserted * mixed(question, (one) => one.samples);
+  const claimed = Math.min(limits.parseClaimMax, inserted);
+  const steps = [
+    [claimed, catalogUs],
+    [claimed, loopUs],
+    [inserted, catalogUs],
+  ] as const;
+  const worked = steps.map(([size, us]) => withLine((size * us) / 1e6, (perSecond * us) / 1e6));
+  return worked.reduce((sum, s) => sum + s, 0) + every / 2 + costOf(costs.insertMs, rows) / 1_000;
+}
+
+/** What a step takes with the wait for the one before it, when it is busy so much of the time. */
+function withLine(seconds: number, busy: number): number {
+  const share = Math.min(busy, 0.99);
+  return seconds * (1 + share / (1 - share) / 2);
+}
 
 /** Whatever makes most of a full group's time. */
 function ledgerRemedy(question: Question): string {
@@ -298,6 +335,6 @@ function ledgerMs(question: Question, rate: number): number {
   if (busy >= 1) return hold * most;
   // A line of many, and that no line is longer than there are processes.
   const line = 1 + busy / (1 - busy) / 2;
-  const round = 1 + busy / 2 + busy ** 4 * (most - 1.5);
+  const round = 1 + busy / 2 + busy ** 8 * (most - 1.5);
   return hold * Math.min(line, round);
 }

@@ -146,7 +146,11 @@ class Parser {
     this.#rows = 0;
     this.#leftAt = events.now;
     this.#inserting = true;
-    const us = costs.insertCpuUs.each * site.engineNodes + costs.insertCpuUs.perUnit * rows;
+    const { each } = costs.insertCpuUs;
+    // Each node makes a part of the rows of its sources, at the same time.
+    for (let node = 1; node < site.engineNodes; node++)
+      cores.engine?.take(events.now, each / 1_000);
+    const us = costOf(costs.insertCpuUs, rows);
     const inserted = doneAt(this.#world, cores.engine, costOf(costs.insertMs, rows), us);
     events.call(inserted, () => {
       this.#inserting = false;

@@ -80,10 +80,11 @@ function siteFor(asked: Asked, partSpan: number): Site {
     const cores = coresAt(question, peak);
     const enough = (cores: number, each: number) => Math.ceil(cores / each / assumed.busyMax);
     const disks = diskNeeds(question);
-    const parsing = Math.max(cores.parseLoops, cores.parseThreads / site.parseThreads);
+    const parsing = ratesAt(question, peak).filter(({ name }) => name.startsWith('parsing '));
+    const busy = Math.max(...parsing.map(({ needed, limit }) => needed / limit));
     counts = {
       acceptProcesses: Math.max(2, enough(cores.acceptLoops, 1)),
-      parseProcesses: Math.max(2, enough(parsing, 1)),
+      parseProcesses: Math.max(2, enough(busy * site.parseProcesses, 1)),
       storeMachines: Math.max(
         ...[4, enough(cores.store, site.storeCores), enough(disks.store, site.storeDiskBytes)],
         enough(disks.objects, assumed.objectsPerStoreMachine),
