@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { basesReads } from './bases.ts';
 import type { Deliveries } from './deliveries-contract.ts';
+import { ofSourceBefore, sourceIdOf } from './of-source.ts';
 import { deliveryOf, selectDeliveries } from './rows.ts';
 import type { Db } from './schema.ts';
 import { waitingReads } from './waiting-reads.ts';
@@ -27,11 +28,11 @@ export function deliveriesReads(at: Db): Deliveries {
       return row ? deliveryOf(at, row) : null;
     },
     async list(sourceId, page) {
-      let select = selectDeliveries(db)
-        .where('s.uuid', '=', dialect.uuid.toDb(sourceId))
+      const select = selectDeliveries(db)
+        .where(ofSourceBefore(sourceIdOf(at, sourceId), page.before, 'd'))
+        .orderBy('d.source_id', 'desc')
         .orderBy('d.sequence', 'desc')
         .limit(page.limit);
-      if (page.before !== undefined) select = select.where('d.sequence', '<', page.before);
       return (await select.execute()).map((row) => deliveryOf(at, row));
     },
     ...waitingReads(at),

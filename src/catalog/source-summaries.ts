@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { countedMax } from '../domain/counted.ts';
 import { exposedField } from '../domain/personal.ts';
 import { stillExposed } from './next-generation.ts';
+import { ofSourceAfter, ofSourceBefore } from './of-source.ts';
 import { rejectedLately } from './rejected.ts';
 import { selectShapes, selectSources, shapeOf, sourceOf } from './rows.ts';
 import type { Db } from './schema.ts';
@@ -47,7 +48,8 @@ async function standing(at: Db, id: number, now: number) {
   const last = await db
     .selectFrom('deliveries')
     .select(['received_at', 'sandbox'])
-    .where('source_id', '=', id)
+    .where(ofSourceBefore(id))
+    .orderBy('source_id', 'desc')
     .orderBy('sequence', 'desc')
     .limit(1)
     .executeTakeFirst();
@@ -107,8 +109,8 @@ async function exposedAfter(
       'sequence',
       sql<number>`case when ${stillExposed(versions)} then 1 else 0 end`.as('exposed'),
     ])
-    .where('source_id', '=', id)
-    .where('sequence', '>', after)
+    .where(ofSourceAfter(id, after))
+    .orderBy('source_id')
     .orderBy('sequence')
     .limit(exposedPage);
   return await db

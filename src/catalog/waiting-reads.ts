@@ -1,18 +1,19 @@
 import { sql } from 'kysely';
 import type { Deliveries } from './deliveries-contract.ts';
+import { ofSourceAfter, sourceIdOf } from './of-source.ts';
 import type { Db } from './schema.ts';
 
 /** What a parse again asks: which are meant, how many wait for a next generation. */
-export function waitingReads({ db, dialect }: Db): Pick<Deliveries, 'settled' | 'reparsing'> {
+export function waitingReads(at: Db): Pick<Deliveries, 'settled' | 'reparsing'> {
+  const { db, dialect } = at;
   return {
     async settled(sourceId, filter, page) {
       let select = db
         .selectFrom('deliveries as d')
-        .innerJoin('sources as s', 's.id', 'd.source_id')
         .select(['d.artifact_id', 'd.sequence'])
-        .where('s.uuid', '=', dialect.uuid.toDb(sourceId))
+        .where(ofSourceAfter(sourceIdOf(at, sourceId), page.after, 'd'))
         .where('d.settled_at', 'is not', null)
-        .where('d.sequence', '>', page.after)
+        .orderBy('d.source_id')
         .orderBy('d.sequence')
         .limit(page.limit);
       const { status, shapeVersion, receivedFrom, receivedBefore } = filter;

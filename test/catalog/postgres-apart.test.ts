@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type AddressInfo, createServer } from 'node:net';
+import { sql } from 'kysely';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Catalog, CatalogAway, CatalogFull } from '../../src/catalog/catalog.ts';
 import { migrate } from '../../src/catalog/migrate.ts';
 import { type Migration, migrations } from '../../src/catalog/migrations/list.ts';
+import { ofSourceBefore } from '../../src/catalog/of-source.ts';
 import { openCatalog } from '../../src/catalog/open.ts';
 import { begin, kyselyOn, openPool } from '../../src/catalog/postgres/connect.ts';
 import { partSpan, postgresDialect } from '../../src/catalog/postgres/dialect.ts';
@@ -127,6 +129,35 @@ describeWith('beside others on one Postgres', await postgresOrSkip(), (bin) => {
     await expect(migrated).rejects.toMatchObject({ code: '55P03' });
     await patient.end();
     await other.query('commit');
+  });
+
+  test('the newest of a quiet source are found without reading all others', async () => {
+    const { sourceId: quiet } = await seedSource(catalog);
+    const sequence = await store(catalog, claimFor(quiet));
+    const { rows } = await other.query('select max(id) as id from sources');
+    // It was busy once; all that came lately is another source's.
+    await other.query(
+      `insert into deliveries (sequence, artifact_id, source_id, sandbox, receipt_shape_version,
+        shape_version, generation, sha256, bytes, delivery, media_type, encoding, received_at,
+        object, object_offset, object_length, status, due_at, failures, crashes)
+      select n, gen_random_uuid(), case when n < $1::bigint + 5000 then $2::bigint else 1 end,
+        false, 1, 1, 0, '', 1, 'push', 'text/csv', 'identity', 1, '', 0, 1, 'queued', 0, 0, 0
+      from generate_series($1::bigint + 1, $1::bigint + 10000) as n`,
+      [sequence, rows[0].id],
+    );
+    await other.query('analyze deliveries');
+    const asking = openPool(url, 1);
+    const plan = await kyselyOn(asking, 'alone')
+      .selectFrom('deliveries')
+      .selectAll()
+      .where(ofSourceBefore(rows[0].id))
+      .orderBy('source_id', 'desc')
+      .orderBy('sequence', 'desc')
+      .limit(10)
+      .explain('json', sql`analyze`);
+    await asking.end();
+    const read = JSON.stringify(plan).matchAll(/"(?:Actual Rows|Rows Removed by Filter)":(\d+)/g);
+    expect(Math.max(...[...read].map(([, rows]) => Number(rows)))).toBeLessThan(100);
   });
 
   test('a commit that fails for want of room may hold', async () => {
