@@ -36,17 +36,22 @@ export function deliveryPagesReads(at: Db): DeliveryPages {
       });
     },
     async named(sourceId, { text, whole }, limit) {
-      let select = db
-        .selectFrom('delivery_keys as k')
-        .select(['k.key', 'k.sequence'])
-        .where('k.source_id', '=', sourceOf(at, sourceId))
-        .where('k.sandbox', 'in', [dialect.bool.toDb(false), dialect.bool.toDb(true)])
-        .orderBy('k.key')
-        .limit(limit);
-      select = whole
-        ? select.where('k.key', '=', text)
-        : select.where('k.key', '>=', text).where('k.key', '<', `${text}${lastCodePoint}`);
-      return await select.execute();
+      // Each in the order of its index, so that no more names are read than are asked for.
+      const named = (sandbox: boolean) => {
+        const select = db
+          .selectFrom('delivery_keys as k')
+          .select(['k.key', 'k.sequence'])
+          .where('k.source_id', '=', sourceOf(at, sourceId))
+          .where('k.sandbox', '=', dialect.bool.toDb(sandbox))
+          .orderBy('k.key')
+          .limit(limit);
+        const found = whole
+          ? select.where('k.key', '=', text)
+          : select.where('k.key', '>=', text).where('k.key', '<', `${text}${lastCodePoint}`);
+        return db.selectFrom(found.as('found')).selectAll();
+      };
+      const all = named(false).unionAll(named(true)).as('all');
+      return await db.selectFrom(all).selectAll().orderBy('key').limit(limit).execute();
     },
     async counts(sourceId, filter, max) {
       const counted = (status: DeliveryStatus) => {
