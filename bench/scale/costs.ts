@@ -47,7 +47,7 @@ export interface ParseCost {
 
 export function costsOf(measured: ScaleMeasured): Costs {
   const { pushes64, pushes256, limited, documents, ledger, puts, inserts } = measured;
-  const rounds = [pushes64, pushes256, ...(limited ? [limited] : [])].flatMap(both);
+  const rounds = [pushes64, pushes256, ...limited.map(({ compared }) => compared)].flatMap(both);
   const { one: document } = documents;
   const [few, many] = [ledger.parts[0]!, ledger.parts.at(-1)!];
   const further = many.parts - few.parts;

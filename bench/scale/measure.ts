@@ -14,8 +14,8 @@ import { type RunningService, type Stores, startStores, startWeir } from './worl
 export interface ScaleMeasured {
   readonly pushes64: Compared;
   readonly pushes256: Compared;
-  /** With 256 senders, each process limited to a part of a core; null: the system does not. */
-  readonly limited: Compared | null;
+  /** Each process limited to a part of a core, by senders; none where the system does not. */
+  readonly limited: readonly { readonly senders: number; readonly compared: Compared }[];
   readonly limitedTo: number;
   readonly documents: Compared;
   readonly documentBytes: number;
@@ -116,9 +116,13 @@ async function measureService(
     const pushes64 = await compare({ ...pushes, senders: senders.few });
     const pushes256 = await compare({ ...pushes, senders: senders.many });
     tell('pushes are measured');
-    const limits = { rounds, coreShare: limitedTo };
-    const sending = { ...pushes, senders: senders.many };
-    const limited = await compareLimited(stores, [one, two], sending, limits);
+    const limited = [];
+    for (const count of [senders.many, 2 * senders.many]) {
+      const limits = { rounds, coreShare: limitedTo };
+      const sending = { ...pushes, senders: count };
+      const compared = await compareLimited(stores, [one, two], sending, limits);
+      if (compared !== null) limited.push({ senders: count, compared });
+    }
     tell('pushes to limited processes are measured');
     const parsePushes = await parser.drain();
     tell('parsing of pushes is measured');

@@ -47,7 +47,9 @@ export function gainsOf(measured: ScaleMeasured): Gain[] {
   return [
     gainOf('pushes, 64 senders', pushes64),
     gainOf('pushes, 256 senders', pushes256),
-    ...(limited ? [gainOf(`pushes, 256 senders, ${part}`, limited)] : []),
+    ...limited.map(({ senders, compared }) => {
+      return gainOf(`pushes, ${senders} senders, ${part}`, compared);
+    }),
     gainOf('documents of 1 MiB, 8 senders', documents),
   ];
 }
@@ -112,7 +114,9 @@ export function roundTable(measured: ScaleMeasured): string[][] {
     ['load', 'receipts/s', 'p50 ms', 'p99 ms', 'in a segment', 'in a group', 'loop', 'others'],
     ...lines('64 senders', pushes64),
     ...lines('256 senders', pushes256),
-    ...(limited ? lines(`256 senders, ${measured.limitedTo} core each`, limited) : []),
+    ...limited.flatMap(({ senders, compared }) =>
+      lines(`${senders} senders, ${measured.limitedTo} core each`, compared),
+    ),
     ...lines('documents', documents),
   ];
 }
