@@ -160,6 +160,17 @@ describeWith('beside others on one Postgres', await postgresOrSkip(), (bin) => {
     expect(Math.max(...[...read].map(([, rows]) => Number(rows)))).toBeLessThan(100);
   });
 
+  test('a save takes as long as it takes to withdraw what it makes personal', async () => {
+    await other.query(`create function limited() returns trigger language plpgsql as $$ begin
+      if current_setting('statement_timeout') <> '0' then raise 'limited'; end if; return new;
+      end $$`);
+    await other.query(`create trigger limited before insert on shape_versions
+      for each row execute function limited()`);
+    const saved = catalog.directory.saveSource(sourceId, { name: 'Shop', savedBy: 'ada' }, 1);
+    await expect(saved).resolves.toMatchObject({ shapeVersion: 2 });
+    await other.query('drop trigger limited on shape_versions');
+  });
+
   test('a commit that fails for want of room may hold', async () => {
     await other.query(`create function no_room() returns trigger language plpgsql as
       $$ begin raise 'no space left' using errcode = '53100'; end $$`);

@@ -21,7 +21,7 @@ import { listenForQueued } from './listen.ts';
 import { lookupTogether } from './lookup.ts';
 
 /** Connections of one process: what senders wait for has its own. */
-const connectionsMax = { receipts: 4, other: 6 };
+const connectionsMax = { receipts: 4, other: 6, patient: 2 };
 
 /**
  * Opens a catalog on Postgres, and brings its schema up to date. Reads and writes go over pools of
@@ -45,9 +45,12 @@ export async function openPostgres(url: string): Promise<Catalog> {
   const closings: (() => Promise<void>)[] = [];
   const queue = own(queueOn(amongOthers));
   const { noteUses } = directoryWrites(amongOthers);
+  // A save may withdraw millions of deliveries, in one statement (`withdraw.ts`).
+  const patient = openPool(url, connectionsMax.patient, true);
+  const { saveSource } = directoryWrites({ db: kyselyOn(patient, 'alone'), dialect });
   return {
     // Last uses change nothing that others judge by, and nobody waits for so many of them.
-    directory: own({ ...directoryReads(alone), ...directoryWrites(alone), noteUses }),
+    directory: own({ ...directoryReads(alone), ...directoryWrites(alone), noteUses, saveSource }),
     lookup,
     ledger,
     queue,
@@ -74,7 +77,7 @@ export async function openPostgres(url: string): Promise<Catalog> {
     async close() {
       await idle();
       for (const close of closings.splice(0)) await close();
-      await Promise.all([receipts.end(), other.end()]);
+      await Promise.all([receipts, other, patient].map((pool) => pool.end()));
     },
   };
 }

@@ -41,7 +41,7 @@ const types: pg.CustomTypesConfig = {
  * Connections to the server. None waits for ever: neither for a lock nor for an answer that does
  * not come, and a node that stands still in the middle of a transaction loses it.
  *
- * @param patient for migrations, which may take long
+ * @param patient for migrations and saves, which may take long
  */
 export function openPool(url: string, max: number, patient = false): pg.Pool {
   const { statement, lock, idleInTransaction } = waits;
