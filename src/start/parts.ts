@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { type ArtifactStore, StoreAway } from '../artifacts/artifacts.ts';
 import { openArtifacts } from '../artifacts/open.ts';
-import type { Catalog } from '../catalog/catalog.ts';
-import { openCatalog } from '../catalog/open.ts';
+import { type Catalog, CatalogAway } from '../catalog/catalog.ts';
+import { isPostgres, openCatalog } from '../catalog/open.ts';
 import { meteredInserts, meteredLedger, meteredPool, meteredUploads } from '../metrics/metered.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { prometheusMetrics } from '../metrics/prometheus.ts';
@@ -45,7 +45,7 @@ export async function openParts(
   const dependencies: Dependency[] = [];
   const tracing = await openTracing(process.env, log);
   onStop(() => tracing.close());
-  const catalog = await openedCatalog(settings, { metrics, tracing }, onStop);
+  const catalog = await openedCatalog(settings, { metrics, tracing, log }, onStop);
   dependencies.push({ name: 'catalog', check: () => catalog.ping(), required: true });
 
   const artifacts = once(async () => {
@@ -104,16 +104,29 @@ export async function openParts(
   };
 }
 
+/** A server may come; a file that cannot be opened now is not mended by waiting. */
 async function openedCatalog(
   settings: Settings,
-  { metrics, tracing }: { readonly metrics: Metrics; readonly tracing: Tracing },
+  { metrics, tracing, log }: Readonly<{ metrics: Metrics; tracing: Tracing; log: Logger }>,
   onStop: (close: Closing) => void,
 ): Promise<Catalog> {
-  const opened = await openCatalog(settings.catalogUrl, { thread: true });
+  const open = () => checkedCatalog(settings);
+  const isElsewhere = isPostgres(settings.catalogUrl);
+  const opened = isElsewhere ? await untilThere('the catalog', open, log) : await open();
   onStop(() => opened.close());
-  await checkSecrets(settings, opened.directory);
   const counted = countedCatalogErrors(opened, metrics);
   return { ...counted, ledger: tracing.ledger(meteredLedger(counted.ledger, metrics)) };
+}
+
+async function checkedCatalog(settings: Settings): Promise<Catalog> {
+  const opened = await openCatalog(settings.catalogUrl, { thread: true });
+  try {
+    await checkSecrets(settings, opened.directory);
+    return opened;
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
 }
 
 async function markKeeper(
@@ -150,7 +163,7 @@ function once<T>(open: () => Promise<T>): () => Promise<T> {
 const retry = { waitMs: 200, waitMaxMs: 5_000 };
 
 /** Tries again while a store is away; a wrong password or a newer schema ends the start. */
-export function untilThere(what: string, work: () => Promise<void>, log: Logger): Promise<void> {
+export function untilThere<T>(what: string, work: () => Promise<T>, log: Logger): Promise<T> {
   const { signal } = new AbortController();
   const told = (err: unknown) => {
     if (!isAway(err)) throw err;
@@ -161,5 +174,5 @@ export function untilThere(what: string, work: () => Promise<void>, log: Logger)
 
 /** A store that is away may come; a wrong password or a newer schema stays what it is. */
 function isAway(error: unknown): boolean {
-  return error instanceof StoreAway || error instanceof SamplesAway;
+  return [StoreAway, SamplesAway, CatalogAway].some((kind) => error instanceof kind);
 }

@@ -6,15 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * @param told called with each failure; what it throws ends the attempts
  * @throws what `signal` was aborted with, once it is
  */
-export async function untilDone(
-  attempt: () => Promise<void>,
+export async function untilDone<T>(
+  attempt: () => Promise<T>,
   how: { waitMs: number; waitMaxMs: number; signal: AbortSignal; told: (error: unknown) => void },
-): Promise<void> {
+): Promise<T> {
   for (let wait = how.waitMs; ; wait = Math.min(2 * wait, how.waitMaxMs)) {
     how.signal.throwIfAborted();
     try {
-      await attempt();
-      return;
+      return await attempt();
     } catch (error) {
       how.told(error);
       await sleep(wait, undefined, { signal: how.signal });
