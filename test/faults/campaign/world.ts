@@ -70,9 +70,11 @@ export async function makeWorld(store: StoreKind): Promise<World> {
   };
   const args = servers ? ['--processes', String(processCount)] : [];
   const weir = new RunningWeir({ dataDir, api: api!, app: app!, ops: ops!, settings, args });
-  // The start makes what is missing, with the key that seals secrets where none is set.
-  await weir.start();
-  await weir.end();
+  if (servers === null) {
+    // The start makes the data directory and the key that seals secrets.
+    await weir.start();
+    await weir.end();
+  }
   const sealing = { dataDir, WEIR_SECRET_KEY: servers?.settings.WEIR_SECRET_KEY };
   const scopes = await declareAll(catalogUrl, sealing);
   return {
