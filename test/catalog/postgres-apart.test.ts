@@ -82,6 +82,22 @@ describeWith('beside others on one Postgres', await postgresOrSkip(), (bin) => {
     return rows.length;
   }
 
+  test('the configuration of a database makes nothing less sure', async () => {
+    const own = await server.database();
+    const name = new URL(own).pathname.slice(1);
+    const isolation = 'set default_transaction_isolation = "repeatable read"';
+    await server.run('postgres', `alter database ${name} ${isolation}`);
+    const there = openPool(own, 1);
+    await there.query(begin.ledger);
+    const { rows } = await there.query('show transaction_isolation');
+    expect(rows).toEqual([{ transaction_isolation: 'read committed' }]);
+    await there.end();
+    // The options of an address take the place of those that the program asks for.
+    const loose = `${own}?options=-c%20synchronous_commit%3Doff`;
+    const opened = openCatalog(loose, { thread: true });
+    await expect(opened).rejects.toMatchObject({ code: 'catalog_not_durable' });
+  });
+
   test('last uses are noted beside others', async () => {
     await other.query(begin['among others']);
     await catalog.directory.noteUses({ keys: [{ id: randomUUID(), at: 1 }], secrets: [] });
