@@ -21,7 +21,7 @@ import { listenForQueued } from './listen.ts';
 import { lookupTogether } from './lookup.ts';
 
 /** Connections of one process: what senders wait for has its own. */
-const connectionsMax = { receipts: 4, other: 6, patient: 2 };
+const connectionsMax = { receipts: 4, other: 5, patient: 1 };
 
 /**
  * Opens a catalog on Postgres, and brings its schema up to date. Reads and writes go over pools of
