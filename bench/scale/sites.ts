@@ -1,3 +1,5 @@
+import { partSpan } from '../../src/catalog/postgres/dialect.ts';
+
 /** Where a service runs: how many of what. */
 export interface Site {
   readonly name: string;
@@ -22,9 +24,6 @@ export interface Site {
   /** Sequences in one part of the table of deliveries; another than that of weir is not built. */
   readonly partSpan: number;
 }
-
-/** As `catalog/postgres/dialect.ts` has it. */
-export const partSpan = 2 ** 24;
 
 const GiB = 2 ** 30;
 const TiB = 2 ** 40;

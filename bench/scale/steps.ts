@@ -1,3 +1,4 @@
+import { partSpan } from '../../src/catalog/postgres/dialect.ts';
 import type { Costs } from './costs.ts';
 import {
   capacityOf,
@@ -14,7 +15,7 @@ import {
   usual,
   type Workload,
 } from './model.ts';
-import { assumed, oneMachine, partSpan, type Site, spread } from './sites.ts';
+import { assumed, oneMachine, type Site, spread } from './sites.ts';
 
 /** A step of growth: so much comes in, on such a site. */
 export interface Step extends Question {

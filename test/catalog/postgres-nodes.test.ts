@@ -10,7 +10,7 @@ import { migrate } from '../../src/catalog/migrate.ts';
 import { migrations } from '../../src/catalog/migrations/list.ts';
 import { openCatalog } from '../../src/catalog/open.ts';
 import { begin, kyselyOn, openPool } from '../../src/catalog/postgres/connect.ts';
-import { postgresDialect } from '../../src/catalog/postgres/dialect.ts';
+import { partSpan, postgresDialect } from '../../src/catalog/postgres/dialect.ts';
 import { describeWith } from '../support/need.ts';
 import { type Postgres, postgresOrSkip, startPostgres } from '../support/postgres.ts';
 import { claimFor, newKey, seedSource, store } from './support.ts';
@@ -133,14 +133,14 @@ describeWith('nodes on one Postgres', await postgresOrSkip(), (bin) => {
   test('deliveries go on into the next part when one is full, over restarts too', async () => {
     const { url, all, close } = await nodes(2);
     const { sourceId } = await seedSource(all[0]!);
-    await all[0]!.upkeep.raiseSequence(2 ** 24 - 4);
+    await all[0]!.upkeep.raiseSequence(partSpan - 4);
     const sequences = await Promise.all(
       Array.from({ length: 6 }, (_, i) => store(all[i % 2]!, claimFor(sourceId))),
     );
-    expect(sequences.sort((a, b) => a - b)).toEqual([-3, -2, -1, 0, 1, 2].map((n) => 2 ** 24 + n));
+    expect(sequences.sort((a, b) => a - b)).toEqual([-3, -2, -1, 0, 1, 2].map((n) => partSpan + n));
     await close();
     const again = await open(url);
-    expect(await store(again, claimFor(sourceId))).toBe(2 ** 24 + 3);
+    expect(await store(again, claimFor(sourceId))).toBe(partSpan + 3);
     const claim = claimFor(sourceId);
     await store(again, claim);
     expect(await again.lookup.known({ ...claim, idempotencyKey: 'other' })).not.toBeNull();
