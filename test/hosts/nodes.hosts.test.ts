@@ -48,7 +48,7 @@ describeWith(
     protocolSuite(
       'through HAProxy',
       () => TestWeir.over(new FrontOfCluster(cluster), cluster.catalogUrl, cluster.artifactsUrl),
-      ['receipts', 'supersession', 'a document of 8 MiB'],
+      ['receipts', 'a document of 8 MiB'],
     );
 
     test('500 keys by 64 senders over all nodes are 500 deliveries', {
