@@ -66,8 +66,10 @@ export function upkeepWrites(at: Db): UpkeepWrites {
     },
     nextToCheck: (want) => db.transaction().execute((trx) => nextToCheck(at, trx, want)),
     async noteChecks(checks) {
+      // One order for all writers, so that none waits for another in a circle.
+      const sorted = [...checks].sort((a, b) => (a.artifactId < b.artifactId ? -1 : 1));
       await db.transaction().execute(async (trx) => {
-        for (const { artifactId, at: checkedAt, damage } of checks) {
+        for (const { artifactId, at: checkedAt, damage } of sorted) {
           await trx
             .updateTable('deliveries')
             .set({ checked_at: checkedAt, damage })

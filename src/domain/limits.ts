@@ -76,7 +76,7 @@ export const limits = {
   ledgerGroupMax: 500,
   /** Receipts that wait for their group; beyond it the catalog counts as away. */
   ledgerWaitingMax: 100_000,
-  /** Calls that wait for the catalog's thread; beyond it the catalog counts as away. */
+  /** Calls that wait for the catalog's thread, or look-ups of one kind for Postgres; then: away. */
   catalogCallsMax: 10_000,
   /** Deliveries that one claim takes. */
   parseClaimMax: 1_000,

@@ -45,11 +45,12 @@ export async function openPostgres(url: string): Promise<Catalog> {
   const closings: (() => Promise<void>)[] = [];
   const queue = own(queueOn(amongOthers));
   const { noteUses } = directoryWrites(amongOthers);
+  const { nextToCheck, noteChecks } = upkeepWrites(amongOthers);
   // A save may withdraw millions of deliveries, in one statement (`withdraw.ts`).
   const patient = openPool(url, connectionsMax.patient, true);
   const { saveSource } = directoryWrites({ db: kyselyOn(patient, 'alone'), dialect });
   return {
-    // Last uses change nothing that others judge by, and nobody waits for so many of them.
+    // Last uses and checks change nothing that others judge by, and nobody waits for so many.
     directory: own({ ...directoryReads(alone), ...directoryWrites(alone), noteUses, saveSource }),
     lookup,
     ledger,
@@ -57,7 +58,7 @@ export async function openPostgres(url: string): Promise<Catalog> {
     reparses: own(reparsesOn(alone)),
     deliveries: own(deliveriesReads(amongOthers)),
     audit: own({ ...auditReads(amongOthers), ...auditWrites(amongOthers) }),
-    upkeep: own({ ...upkeepReads(alone), ...upkeepWrites(alone) }),
+    upkeep: own({ ...upkeepReads(alone), ...upkeepWrites(alone), nextToCheck, noteChecks }),
     deliveryPages: own(deliveryPagesReads(amongOthers)),
     figures: own({ ...figuresReads(alone), ...figuresWrites(alone) }),
     sourceSummaries: own(sourceSummaries(amongOthers)),

@@ -1,7 +1,14 @@
+import { limits } from '../../domain/limits.ts';
 import { Gather } from '../../std/gather.ts';
+import { CatalogAway } from '../catalog.ts';
 
 /** Questions that share one query at most, and how long a slow one holds up the next. */
-const gather = { groupMax: 1_000, overtake: { afterMs: 100, groupsMax: 3 } };
+const gather = {
+  groupMax: 1_000,
+  overtake: { afterMs: 100, groupsMax: 3 },
+  waitingMax: limits.catalogCallsMax,
+  refuse: () => new CatalogAway('too many look-ups wait for the catalog'),
+};
 
 /**
  * Answers questions that come at the same time by one query: the first leaves with what comes in

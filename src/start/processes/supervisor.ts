@@ -145,14 +145,19 @@ class Together implements Ops {
   }
 
   async scrape() {
-    const told = await Promise.all(this.#processes.map((one) => this.#snapshotOf(one)));
-    return textOf([await this.#metrics.snapshot(), ...told, await this.#left]);
+    // As it stands now: what ends while the others are asked is counted by what it has told.
+    const [left, last] = [this.#left, new Map(this.#last)];
+    const told = await Promise.all(this.#processes.map((one) => this.#snapshotOf(one, last)));
+    return textOf([await this.#metrics.snapshot(), ...told, await left]);
   }
 
   /** Of a process that does not answer: what it counted until it last did. */
-  async #snapshotOf(one: SupervisedProcess): Promise<MetricsSnapshot> {
+  async #snapshotOf(
+    one: SupervisedProcess,
+    last: ReadonlyMap<SupervisedProcess, MetricsSnapshot>,
+  ): Promise<MetricsSnapshot> {
     const told = await one.tell('metrics');
-    if (told === null) return leftBy([], this.#last.get(one) ?? []);
+    if (told === null) return leftBy([], last.get(one) ?? []);
     if (one.isReady) this.#last.set(one, told);
     return told;
   }
