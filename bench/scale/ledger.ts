@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { v7 } from 'uuid';
 import { openCatalog } from '../../src/catalog/open.ts';
 import { kyselyOn, openPool } from '../../src/catalog/postgres/connect.ts';
-import { postgresDialect } from '../../src/catalog/postgres/dialect.ts';
+import { partSpan, postgresDialect } from '../../src/catalog/postgres/dialect.ts';
 import { postgresLedger } from '../../src/catalog/postgres/ledger.ts';
 import type { LedgerEntry } from '../../src/catalog/writes.ts';
 import { limits } from '../../src/domain/limits.ts';
@@ -74,7 +74,7 @@ export async function measureLedger(
     for (const count of [1, Math.ceil(partsMax / 10), partsMax]) {
       await db.transaction().execute(async (trx) => {
         const { ensure } = postgresDialect.partitions!;
-        for (let part = 1; part < count; part++) await ensure(trx, part * 2 ** 24);
+        for (let part = 1; part < count; part++) await ensure(trx, part * partSpan);
       });
       // A connection plans a statement anew five times before it keeps the plan.
       for (let i = 0; i < 8; i++) await commit(64);

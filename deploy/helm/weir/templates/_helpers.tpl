@@ -138,7 +138,7 @@ spec:
         - { name: app, containerPort: 8081 }
         {{- end }}
         - { name: ops, containerPort: 8082 }
-      # It answers once all stores were there: until then it waits for them, five minutes here.
+      # With one process it answers once all stores were there: it waits for them, five minutes here.
       startupProbe:
         httpGet: { path: /livez, port: ops }
         periodSeconds: 2
