@@ -222,7 +222,9 @@ export function ratesAt(question: Question, rate: number): Resource[] {
         name: 'parsing processes hold',
         needed: (rate / site.parseProcesses) * heldS(question, rate),
       },
-      ...{ limit: limits.parseHeldMax / 2, unit: 'deliveries', remedy: 'more parsing processes' },
+      // It claims while it holds half at most: then up to a whole claim more.
+      limit: limits.parseHeldMax / 2 + limits.parseClaimMax,
+      ...{ unit: 'deliveries', remedy: 'more parsing processes' },
     },
     {
       ...{ name: 'ledger', needed: rate, limit: ledgerCapacity(question), unit: 'receipts/s' },
