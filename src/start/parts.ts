@@ -162,7 +162,7 @@ function once<T>(open: () => Promise<T>): () => Promise<T> {
 
 const retry = { waitMs: 200, waitMaxMs: 5_000 };
 
-/** Tries again while a store is away; a wrong password or a newer schema ends the start. */
+/** Tries again while a store is away; anything else, such as a newer schema, ends the start. */
 export function untilThere<T>(what: string, work: () => Promise<T>, log: Logger): Promise<T> {
   const { signal } = new AbortController();
   const told = (err: unknown) => {
@@ -172,7 +172,7 @@ export function untilThere<T>(what: string, work: () => Promise<T>, log: Logger)
   return untilDone(work, { ...retry, signal, told });
 }
 
-/** A store that is away may come; a wrong password or a newer schema stays what it is. */
+/** What may come, a user of Postgres too; a wrong password of another store stays what it is. */
 function isAway(error: unknown): boolean {
   return [StoreAway, SamplesAway, CatalogAway].some((kind) => error instanceof kind);
 }
